@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	__uint128_t product = (__uint128_t)(hash ^ word) * 0x9e3779b97f4a7c15u;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint64_t fs_hash(const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+	uint64_t hash = 0xcbf29ce484222325u ^ size;
+	uint64_t word;
+
+	for (; size >= 8; size -= 8, at += 8) {
+		memcpy(&word, at, 8);
+		hash = mix(hash, word);
+	}
+	word = 0;
+	memcpy(&word, at, size);
+	return mix(mix(hash, word), 0xff51afd7ed558ccdu);
+}
+
+void fs_table_init(struct fs_table *table, size_t key_size, size_t value_size)
+{
+	*table = (struct fs_table){ .key_size = key_size, .value_size = value_size };
+}
+
+void fs_table_free(struct fs_table *table)
+{
+	free(table->entries);
+	free(table->slots);
+	fs_table_init(table, table->key_size, table->value_size);
+}
+
+void fs_table_clear(struct fs_table *table)
+{
+	table->count = 0;
+	if (table->slots)
+		memset(table->slots, 0, (table->slot_mask + 1) * sizeof(*table->slots));
+}
+
+static size_t find_slot(const struct fs_table *table, const void *key)
+{
+	size_t slot = fs_hash(key, table->key_size) & table->slot_mask;
+
+	while (table->slots[slot] &&
+	       memcmp(fs_table_key(table, table->slots[slot] - 1), key, table->key_size) != 0)
+		slot = (slot + 1) & table->slot_mask;
+	return slot;
+}
+
+static bool grow(struct fs_table *table)
+{
+	size_t capacity = table->capacity ? table->capacity * 2 : 64;
+	size_t entry = table->key_size + table->value_size;
+	uint32_t *slots;
+	uint8_t *entries;
+
+	if (capacity > UINT32_MAX / 4)
+		return false;
+	entries = realloc(table->entries, capacity * entry);
+	if (!entries)
+		return false;
+	table->entries = entries;
+	slots = calloc(capacity * 2, sizeof(*slots));
+	if (!slots)
+		return false;
+	free(table->slots);
+	table->slots = slots;
+	table->slot_mask = capacity * 2 - 1;
+	table->capacity = capacity;
+	for (size_t i = 0; i < table->count; i++)
+		slots[find_slot(table, fs_table_key(table, i))] = (uint32_t)i + 1;
+	return true;
+}
+
+void *fs_table_put(struct fs_table *table, const void *key, uint32_t *ret_index, bool *ret_added)
+{
+	uint32_t index;
+	size_t slot;
+	bool added;
+
+	if (table->count == table->capacity && !grow(table))
+		return NULL;
+	slot = find_slot(table, key);
+	added = !table->slots[slot];
+	if (added) {
+		index = (uint32_t)table->count++;
+		table->slots[slot] = index + 1;
+		memcpy(fs_table_key(table, index), key, table->key_size);
+		memset(fs_table_value(table, index), 0, table->value_size);
+	}
+	index = table->slots[slot] - 1;
+	if (ret_index)
+		*ret_index = index;
+	if (ret_added)
+		*ret_added = added;
+	return fs_table_value(table, index);
+}
+
+void *fs_table_get(const struct fs_table *table, const void *key)
+{
+	size_t slot;
+
+	if (!table->count)
+		return NULL;
+	slot = find_slot(table, key);
+	return table->slots[slot] ? fs_table_value(table, table->slots[slot] - 1) : NULL;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How it works: tables.def and findings.def are included twice. The first pass makes one array
+ * of columns per table, the second the list of tables. Views come from schema/views, embedded by
+ * the build.
+ */
+#include "schema/schema.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/access.h"
+
+#define TABLE(table, kind, description) static const struct fs_column columns_of_##table[] = {
+#define COLUMN(name, type, description) { #name, type, description },
+#define END_TABLE(table, constraints)                                                              \
+	{ NULL, NULL, NULL }                                                                       \
+	}                                                                                          \
+	;
+#include "schema/findings.def"
+#include "schema/tables.def"
+#undef TABLE
+#undef COLUMN
+#undef END_TABLE
+
+#define TABLE(table, kind, description)                                                            \
+	{ #table, FS_TABLE_##kind, description, columns_of_##table,
+#define COLUMN(name, type, description)
+#define END_TABLE(table, constraints)                                                              \
+	constraints                                                                                \
+	}                                                                                          \
+	,
+const struct fs_table_definition fs_schema_tables[] = {
+#include "schema/tables.def"
+#include "schema/findings.def"
+	{ 0 },
+};
+
+int fs_sql_run(sqlite3 *db, const char *sql, struct fs_error *error)
+{
+	char *message = NULL;
+	int code;
+
+	if (sqlite3_exec(db, sql, NULL, NULL, &message) == SQLITE_OK)
+		return 0;
+	code = fs_fail(error, FS_OUTPUT, "%s: %s (in: %.200s)",
+		       sqlite3_db_filename(db, "main") ? sqlite3_db_filename(db, "main") : "database",
+		       message ? message : sqlite3_errmsg(db), sql);
+	sqlite3_free(message);
+	return code;
+}
+
+static int create_table(sqlite3 *db, const struct fs_table_definition *table,
+			struct fs_error *error)
+{
+	sqlite3_str *sql = sqlite3_str_new(db);
+	char *text;
+	int code;
+
+	sqlite3_str_appendf(sql, "CREATE TABLE %s (", table->name);
+	for (const struct fs_column *column = table->columns; column->name; column++)
+		sqlite3_str_appendf(sql, "%s\n\t\"%s\" %s", column == table->columns ? "" : ",",
+				    column->name, column->type);
+	if (*table->constraints)
+		sqlite3_str_appendf(sql, ",\n\t%s", table->constraints);
+	sqlite3_str_appendall(sql, "\n)");
+	text = sqlite3_str_finish(sql);
+	if (!text)
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	code = fs_sql_run(db, text, error);
+	sqlite3_free(text);
+	return code;
+}
+
+static int fill_names(sqlite3 *db, struct fs_error *error)
+{
+	char sql[256];
+
+#define INSERT_OP(suffix, number, name, writes, reads)                                             \
+	FS_TRY(fs_sql_run(db, "INSERT INTO op VALUES (" #number ", '" name "', " #writes           \
+			      ", " #reads ")", error));
+	FS_OP_LIST(INSERT_OP)
+#undef INSERT_OP
+#define INSERT_SOURCE(suffix, number, name, level, transfer, dirty, remote)                        \
+	snprintf(sql, sizeof(sql),                                                                 \
+		 "INSERT INTO source_class VALUES (%d, '%s', '%s', %d, nullif(%d, -1), "           \
+		 "nullif(%d, -1))",                                                                \
+		 number, name, level, transfer, dirty, remote);                                    \
+	FS_TRY(fs_sql_run(db, sql, error));
+	FS_SOURCE_LIST(INSERT_SOURCE)
+#undef INSERT_SOURCE
+	return 0;
+}
+
+int fs_schema_create(sqlite3 *db, struct fs_error *error)
+{
+	char pragma[128];
+
+	snprintf(pragma, sizeof(pragma), "PRAGMA application_id = %d; PRAGMA user_version = %d;",
+		 FS_APPLICATION_ID, FS_SCHEMA_VERSION);
+	FS_TRY(fs_sql_run(db, pragma, error));
+	for (const struct fs_table_definition *table = fs_schema_tables; table->name; table++)
+		FS_TRY(create_table(db, table, error));
+	FS_TRY(fill_names(db, error));
+	for (const struct fs_view *view = fs_schema_views; view->name; view++)
+		FS_TRY(fs_sql_run(db, view->sql, error));
+	return 0;
+}
+
+static int read_pragma(sqlite3 *db, const char *sql, long long *ret_value)
+{
+	sqlite3_stmt *statement = NULL;
+	int code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+
+	if (code == SQLITE_OK)
+		code = sqlite3_step(statement);
+	if (code == SQLITE_ROW)
+		*ret_value = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return code == SQLITE_ROW ? 0 : code;
+}
+
+int fs_schema_check(sqlite3 *db, const char *path, struct fs_error *error)
+{
+	long long application = 0;
+	long long version = 0;
+
+	if (read_pragma(db, "PRAGMA application_id", &application) ||
+	    read_pragma(db, "PRAGMA user_version", &version))
+		return fs_fail(error, FS_REFUSED, "%s: not a readable SQLite database (%s); give the file "
+			       "that fsingest --db wrote", path, sqlite3_errmsg(db));
+	if (application != FS_APPLICATION_ID)
+		return fs_fail(error, FS_REFUSED, "%s: application_id is 0x%llx, expected 0x%x; this "
+			       "is not an fsight database", path, application, FS_APPLICATION_ID);
+	if (version != FS_SCHEMA_VERSION)
+		return fs_fail(error, FS_REFUSED, "%s: schema version %lld, this fsight reads %d; "
+			       "ingest the trace again with this version", path, version,
+			       FS_SCHEMA_VERSION);
+	return 0;
+}
