@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names, source lines and memory operands of sampled code, from binaries under the symbol roots.
+ *
+ * The binary is found by locate.h, parsed in a helper process without rights (helper.h), and the
+ * instruction at the address is read by operand.h. One DSO that cannot be read, or that kills
+ * the helper, costs its own names only.
+ */
+#ifndef FS_INGEST_SYMBOL_SYMBOL_H
+#define FS_INGEST_SYMBOL_SYMBOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/access.h"
+#include "common/error.h"
+#include "common/intern.h"
+
+/* No string, no function. */
+#define FS_SYMBOL_NONE UINT32_MAX
+
+/* What became of a DSO: dso.symbols in the database. X(enum suffix, number, name) */
+#define FS_SYMBOLS_LIST(X)                                                                         \
+	X(NOT_ASKED, 0, "not_asked")   /* no symbol root, or nothing to look up */                 \
+	X(VERIFIED, 1, "verified")     /* the build-id is the recorded one */                      \
+	X(UNVERIFIED, 2, "unverified") /* another build-id, or none to compare; see the reason */  \
+	X(MISSING, 3, "missing")       /* no such file under the roots */                          \
+	X(STRIPPED, 4, "stripped")     /* verified, but without .symtab and DWARF */               \
+	X(FAILED, 5, "failed")	       /* unreadable, or the helper died or ran out of time */
+
+#define FS_ENUM_SYMBOLS(suffix, number, name) FS_SYMBOLS_##suffix = (number),
+enum fs_symbols { FS_SYMBOLS_LIST(FS_ENUM_SYMBOLS) FS_SYMBOLS_MAX };
+
+/* The name stored in the database; never NULL. */
+const char *fs_symbols_name(enum fs_symbols symbols);
+
+/*
+ * How op, width, base register and displacement are known: code.operand_method.
+ * X(enum suffix, number, name or NULL)
+ */
+#define FS_OPERAND_METHOD_LIST(X)                                                                  \
+	X(NONE, 0, NULL)                                                                           \
+	X(INSTRUCTION, 1, "instruction") /* the instruction at the address */                      \
+	X(PRECEDING, 2, "preceding")	 /* x86, not exact: the instruction that ends there */
+
+#define FS_ENUM_OPERAND_METHOD(suffix, number, name) FS_OPERAND_METHOD_##suffix = (number),
+enum fs_operand_method { FS_OPERAND_METHOD_LIST(FS_ENUM_OPERAND_METHOD) FS_OPERAND_METHOD_MAX };
+
+/* The name stored in the database; NULL for FS_OPERAND_METHOD_NONE. */
+const char *fs_operand_method_name(enum fs_operand_method method);
+
+struct fs_symbol_query {
+	uint64_t offset; /* file offset in the DSO; a link-time address if by_address is set */
+	bool exact;	 /* the operation's own address; else, on x86, it stands behind it */
+};
+
+/* A function of fs_symbol_dso.functions. Strings are numbers in the interner. */
+struct fs_symbol_function {
+	uint32_t name;	       /* demangled; never FS_SYMBOL_NONE */
+	uint32_t linkage_name; /* as in the symbol table where it differs, else FS_SYMBOL_NONE */
+	uint64_t address;      /* link-time address of its first byte */
+	uint64_t size;	       /* bytes; 0: not told */
+};
+
+/* The answer to one query. Everything unknown is FS_SYMBOL_NONE, 0 or -1 as stated. */
+struct fs_symbol_result {
+	uint32_t function;	  /* index in fs_symbol_dso.functions, or FS_SYMBOL_NONE */
+	uint64_t function_offset; /* bytes from the function's start; only with a function */
+	uint32_t file;		  /* interned source path as DWARF has it, or FS_SYMBOL_NONE */
+	uint32_t line;		  /* from 1; 0: unknown */
+	int op;			  /* enum fs_op of the instruction; -1: unknown */
+	uint32_t width;		  /* bytes the instruction accesses in all; 0: unknown */
+	uint32_t base_register;	  /* interned, lower case (x0, sp, rax, rip, fs); or NONE */
+	int64_t displacement;	  /* of the memory operand; only with a base register */
+	enum fs_operand_method method;
+};
+
+/* One DSO: the caller fills the first part, fs_symbolise() the second. */
+struct fs_symbol_dso {
+	const char *path;     /* as recorded; only ever looked for under the roots */
+	const char *build_id; /* hex, as recorded; NULL or "": the trace does not say */
+	int fd;		      /* open binary (from an archive) to use instead of looking, or -1 */
+	bool by_address;      /* queries hold link-time addresses (vmlinux), not file offsets */
+	const struct fs_symbol_query *queries;
+	struct fs_symbol_result *results; /* the caller's array, query_count long */
+	size_t query_count;
+
+	enum fs_symbols symbols;
+	char reason[256];	/* a sentence, "" for plainly verified; safe to print */
+	char file_path[256];	/* the file that was used, escaped; "" if none */
+	char file_build_id[41]; /* its build-id in hex, "" if it has none */
+	const char *arch;	/* static: "aarch64", "x86_64", "i686", "other"; NULL: not read */
+	bool operands;		/* instruction bytes were there to be decoded */
+	struct fs_symbol_function *functions; /* owned: fs_symbol_dso_free() */
+	size_t function_count;
+};
+
+struct fs_symbol_options {
+	const char *const *roots; /* directories, searched in order */
+	size_t root_count;
+	bool allow_unverified;	     /* use files whose build-id differs or cannot be compared */
+	struct fs_interner *strings; /* receives all strings; not NULL */
+	unsigned int timeout_ms;     /* per DSO, wall time; 0: 60 s */
+	bool (*cancelled)(void *context); /* asked between DSOs and about once a second; or NULL */
+	void *context;
+	int test_fault;	       /* tests only, enum fs_helper_fault of helper.h; 0 */
+	size_t test_fault_dso; /* index of the DSO that it hits */
+};
+
+/* Which protections the helper had; false in both: no helper was started. */
+struct fs_symbol_isolation {
+	bool seccomp;  /* without it nothing is parsed */
+	bool landlock; /* false where the kernel has none */
+};
+
+/*
+ * Look up every query of every DSO. Each DSO gets a status of its own and a failing one stops
+ * none of the others; results of a DSO that was not used are all-unknown.
+ *
+ * Fails only as a whole: FS_USAGE for a root that is no readable directory, FS_NOMEM, and
+ * ECANCELED when cancelled() said so. Whatever it returned, the dsos want fs_symbol_dso_free().
+ * ret_isolation may be NULL; it is written on success only.
+ *
+ * Forks; may be called from a process with threads. Opens no network connection, executes
+ * nothing, writes nothing.
+ */
+int fs_symbolise(const struct fs_symbol_options *options, struct fs_symbol_dso *dsos, size_t count,
+		 struct fs_symbol_isolation *ret_isolation, struct fs_error *error);
+
+/* Free what fs_symbolise() allocated in a DSO; not the caller's arrays nor fd. */
+void fs_symbol_dso_free(struct fs_symbol_dso *dso);
+
+#endif
