@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-2.0-only
+. "$SAMPLES/expected/lib.sh"
+findings x86_64 neighbours.watch
