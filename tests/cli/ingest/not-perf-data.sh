@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What is no perf.data file is refused in a sentence that names the file, and nothing is written.
+. "$CLI/lib.sh"
+
+: >empty.data
+head -c 60 "$SAMPLES/barrier.before.x86.c2c.data" >short.data
+head -c 5000 /dev/urandom >noise.data
+printf 'PERFILE2' >magic.data
+printf 'hello, world\n%.0s' {1..200} >text.data
+mkdir directory
+for file in empty.data short.data noise.data magic.data text.data directory missing.data; do
+	ingest_exits 2 "$file" "$file"
+	grep -q "$file" ingest.err || fail "$file: the complaint does not name the file: $(cat ingest.err)"
+done
+
+# Also on standard input.
+status=0
+"$FSINGEST" --db case.db - <text.data 2>ingest.err || status=$?
+expect 'text on standard input: exit status' "$status" 2
+expect 'files left behind' "$(compgen -G 'case.db*' || true)" ''
+
+# One bad file among several refuses the lot or keeps only whole traces.
+status=0
+"$FSINGEST" --db case.db "$SAMPLES/neighbours.watch.data" text.data >/dev/null 2>&1 || status=$?
+[[ $status == 2 || $status == 3 ]] || fail "a good and a bad file: exit status $status"
+if [[ -e case.db ]]; then
+	expect_sound case.db
+fi

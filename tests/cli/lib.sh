@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Functions for the tests. A test sources it with: . "$CLI/lib.sh"
+
+fail()
+{
+	printf 'FAILED: %s\n' "$*" >&2
+	exit 1
+}
+
+skip()
+{
+	printf '%s\n' "$*" >&2
+	exit 77
+}
+
+need()
+{
+	local program
+
+	for program in "$@"; do
+		command -v "$program" >/dev/null || skip "$program is not installed"
+	done
+}
+
+# mutate INPUT OUTPUT OPERATION...: write a damaged copy of a perf.data file.
+mutate()
+{
+	python3 "$CLI/mutate.py" "$@"
+}
+
+# query DB SQL
+query()
+{
+	sqlite3 -readonly -bail "$1" "$2"
+}
+
+# expect WHAT GOT WANTED
+expect()
+{
+	[[ $2 == "$3" ]] || fail "$1: got '$2', expected '$3'"
+}
+
+# A database that exists must be sound and hold only complete traces.
+expect_sound()
+{
+	expect "integrity of $1" "$(query "$1" 'PRAGMA integrity_check')" ok
+	expect "foreign keys of $1" "$(query "$1" 'PRAGMA foreign_key_check')" ''
+}
+
+# ingest_exits CODE|CODE WHAT FILE [OPTION...]: import FILE into case.db, which must not exist
+# before; check the exit status, that a refusal writes nothing, that success leaves a sound
+# database and nothing else, and that a complaint is made when there is cause for one.
+ingest_exits()
+{
+	local allowed=$1 what=$2 file=$3 status=0
+
+	rm -f case.db*
+	timeout 120 "$FSINGEST" --db case.db "${@:4}" "$file" >ingest.out 2>ingest.err || status=$?
+	if [[ "|$allowed|" != *"|$status|"* ]]; then
+		cat ingest.err >&2
+		fail "$what: exit status $status, expected $allowed"
+	fi
+	if grep -E 'Sanitizer|runtime error' ingest.err >&2; then
+		fail "$what: a sanitizer complained"
+	fi
+	if ((status == 0 || status == 3)); then
+		expect_sound case.db
+		rm -f case.db
+	elif [[ ! -s ingest.err ]]; then
+		fail "$what: exit status $status without a word on stderr"
+	fi
+	expect "$what: files left behind" "$(compgen -G 'case.db*' || true)" ''
+}

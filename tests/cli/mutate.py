@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Write a changed copy of a perf.data file (little-endian, file mode), to see how it is refused.
+
+  mutate.py INPUT OUTPUT OPERATION...
+
+Operations, applied in order; numbers may be hexadecimal:
+
+  header FIELD VALUE           size, attr_size, attrs.offset, attrs.size, data.offset, data.size
+  attr N FIELD VALUE           type, size, config, sample_period, sample_type, read_format, flags
+  attr-tail BYTES              every attr grows by so many bytes, as a newer perf would write it
+  record N FIELD VALUE         type, misc, size of the Nth record; N may be typeT for the first
+                               record of type T
+  word N OFFSET VALUE          a u64 inside the Nth record
+  insert N TYPE BYTES          a record of this type and size before the Nth one
+  feature NUMBER FIELD VALUE   offset, size in the table of feature sections
+  feature-u32 NUMBER OFFSET V  a u32 inside a feature section
+  feature-bit NUMBER           a feature that nobody knows, with 16 bytes of content
+  cut BYTES                    keep so many bytes
+"""
+import struct
+import sys
+
+HEADER = {"magic": 0, "size": 8, "attr_size": 16, "attrs.offset": 24, "attrs.size": 32, "data.offset": 40,
+          "data.size": 48, "types.offset": 56, "types.size": 64}
+ATTR = {"type": (0, "<I"), "size": (4, "<I"), "config": (8, "<Q"), "sample_period": (16, "<Q"),
+        "sample_type": (24, "<Q"), "read_format": (32, "<Q"), "flags": (40, "<Q")}
+RECORD = {"type": (0, "<I"), "misc": (4, "<H"), "size": (6, "<H")}
+AUXTRACE = 71
+
+
+class PerfData:
+    def __init__(self, content):
+        self.bytes = bytearray(content)
+
+    def u64(self, offset):
+        return struct.unpack_from("<Q", self.bytes, offset)[0]
+
+    def put(self, offset, form, value):
+        struct.pack_into(form, self.bytes, offset, value)
+
+    def header(self, field):
+        return self.u64(HEADER[field])
+
+    def records(self):
+        """(offset, type, misc, size) of each record."""
+        at = self.header("data.offset")
+        end = at + self.header("data.size")
+        while at + 8 <= min(end, len(self.bytes)):
+            kind, misc, size = struct.unpack_from("<IHH", self.bytes, at)
+            if size < 8:
+                return
+            yield at, kind, misc, size
+            at += size + (self.u64(at + 8) if kind == AUXTRACE else 0)
+
+    def record(self, which):
+        for number, (offset, kind, _, _) in enumerate(self.records()):
+            if which == f"type{kind}" or which == str(number):
+                return offset
+        sys.exit(f"mutate: no record {which}")
+
+    def features(self):
+        """{number: offset of its table entry}."""
+        bits = struct.unpack_from("<4Q", self.bytes, 72)
+        table = self.header("data.offset") + self.header("data.size")
+        numbers = [n for n in range(256) if bits[n // 64] >> n % 64 & 1]
+        return {n: table + 16 * i for i, n in enumerate(numbers)}
+
+    def splice(self, offset, new):
+        """Insert bytes at or after the end of the records' part before `offset`."""
+        for entry in self.features().values():
+            if self.u64(entry) >= offset:
+                self.put(entry, "<Q", self.u64(entry) + len(new))
+        self.bytes[offset:offset] = new
+
+    def attr(self, number):
+        return self.header("attrs.offset") + int(number) * self.header("attr_size")
+
+
+def op_header(data, field, value):
+    data.put(HEADER[field], "<Q", int(value, 0))
+
+
+def op_attr(data, number, field, value):
+    offset, form = ATTR[field]
+    data.put(data.attr(number) + offset, form, int(value, 0))
+
+
+def op_attr_tail(data, count):
+    count = int(count, 0)
+    size = data.header("attr_size")
+    first = data.header("attrs.offset")
+    moved = b""
+    for number in range(data.header("attrs.size") // size):
+        entry = bytearray(data.bytes[first + number * size:first + (number + 1) * size])
+        struct.pack_into("<I", entry, 4, struct.unpack_from("<I", entry, 4)[0] + count)
+        moved += entry[:-16] + b"\xa5" * count + entry[-16:]
+    data.put(HEADER["attrs.offset"], "<Q", len(data.bytes))
+    data.put(HEADER["attrs.size"], "<Q", len(moved))
+    data.put(HEADER["attr_size"], "<Q", size + count)
+    data.bytes += moved
+
+
+def op_record(data, which, field, value):
+    offset, form = RECORD[field]
+    data.put(data.record(which) + offset, form, int(value, 0))
+
+
+def op_word(data, which, offset, value):
+    data.put(data.record(which) + int(offset, 0), "<Q", int(value, 0))
+
+
+def op_insert(data, which, kind, size):
+    size = int(size, 0)
+    data.splice(data.record(which), struct.pack("<IHH", int(kind, 0), 0, size) + b"\x5a" * (size - 8))
+    data.put(HEADER["data.size"], "<Q", data.header("data.size") + size)
+
+
+def op_feature(data, number, field, value):
+    data.put(data.features()[int(number)] + {"offset": 0, "size": 8}[field], "<Q", int(value, 0))
+
+
+def op_feature_u32(data, number, offset, value):
+    data.put(data.u64(data.features()[int(number)]) + int(offset, 0), "<I", int(value, 0))
+
+
+def op_feature_bit(data, number):
+    number = int(number)
+    table = data.features()
+    after = sum(1 for n in table if n < number)
+    entry = data.header("data.offset") + data.header("data.size") + 16 * after
+    data.splice(entry, struct.pack("<QQ", len(data.bytes) + 16, 16))
+    data.bytes += b"\x5a" * 16
+    data.put(72 + number // 64 * 8, "<Q", data.u64(72 + number // 64 * 8) | 1 << number % 64)
+
+
+def op_cut(data, count):
+    del data.bytes[int(count, 0):]
+
+
+OPERATIONS = {"header": (op_header, 2), "attr": (op_attr, 3), "attr-tail": (op_attr_tail, 1),
+              "record": (op_record, 3), "word": (op_word, 3), "insert": (op_insert, 3),
+              "feature": (op_feature, 3), "feature-u32": (op_feature_u32, 3), "feature-bit": (op_feature_bit, 1),
+              "cut": (op_cut, 1)}
+
+
+def main():
+    with open(sys.argv[1], "rb") as file:
+        data = PerfData(file.read())
+    words = sys.argv[3:]
+    while words:
+        operation, count = OPERATIONS[words[0]]
+        operation(data, *words[1:1 + count])
+        words = words[1 + count:]
+    with open(sys.argv[2], "wb") as file:
+        file.write(data.bytes)
+
+
+if __name__ == "__main__":
+    main()
