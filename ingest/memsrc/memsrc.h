@@ -85,7 +85,7 @@ struct fs_memsrc_weight {
 	uint64_t latency;	      /* cycles; 0: not measured */
 	uint16_t instruction_latency; /* var2_w, 0: not given */
 	uint16_t third;		      /* var3_w: Intel retire latency, Power dispatch cycles */
-	bool saturated;		      /* the latency is "at least" */
+	bool saturated;		      /* the latency is a full 16-bit counter: "at least" */
 };
 
 /*

@@ -100,7 +100,10 @@ struct fs_spe_record {
 	size_t size;		      /* up to and including the terminating packet */
 };
 
-/* Bytes that gave no record. `first` is the range offset of the first case, SIZE_MAX if none. */
+/*
+ * Bytes that gave no record. `first` is the range offset of the first case (for resync: of the
+ * bad packet, which may lie inside the lost record), SIZE_MAX if there is none.
+ */
 struct fs_spe_loss {
 	uint64_t count;
 	uint64_t bytes;
@@ -120,9 +123,9 @@ struct fs_spe_decoder {
 	struct fs_spe_loss reserved; /* well-formed packets of no known index; part of records */
 
 	/* private */
-	uint64_t starts;	/* bit set of packet kinds that records begin with */
+	uint64_t starts[4];	/* bit set of header bytes that records begin with */
 	size_t terminator_size; /* of the last whole record */
-	size_t probed;		/* no record starts in alignment filler before this offset */
+	size_t probed;		/* bytes before this were searched for a lost record in vain */
 };
 
 /*

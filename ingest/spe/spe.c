@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The SPE packet walk.
+ *
+ * A table gives each header's packet length, so framing is one lookup and one bounds check; a
+ * switch then stores the payload. Only whole records leave.
+ *
+ * A bad packet (unknown header, a second PC, a record longer than the architecture allows) loses
+ * the record in progress. Where to go on: after the next terminator that is followed, padding
+ * aside, by a header that records of this stream begin with. Any terminator followed by any valid
+ * header would be too weak: 01 00 and 71 are common inside payloads, and a walk that resumes in
+ * the middle of a record yields a record that never was. Every known implementation begins a
+ * record with its PC, so that is the set to begin with; the first headers of good records are
+ * added to it; and if it finds nothing up to the end, every header is allowed from then on.
+ *
+ * Nothing is searched twice beyond a constant, so time is linear whatever the bytes are.
+ */
+#include "ingest/spe/spe.h"
+
+enum {
+	HEADER_PAD = 0x00,
+	HEADER_END = 0x01,
+	HEADER_EXTENDED = 0x20, /* 0x20..0x23; 0x20..0x2f when it is an alignment packet */
+	HEADER_TIMESTAMP = 0x71,
+	HEADER_COUNTER = 0x98,
+	HEADER_ADDRESS = 0xb0, /* 0xb0 itself is the PC */
+};
+
+#define FOUR(header, length)                                                                       \
+	[(header)] = (length), [(header) + 1] = (length), [(header) + 2] = (length),               \
+	[(header) + 3] = (length)
+
+/* Packet length by header byte, header included; 0: bad, or extended (see packet_length()). */
+static const uint8_t packet_lengths[256] = {
+	[HEADER_PAD] = 1,
+	[HEADER_END] = 1,
+	[HEADER_TIMESTAMP] = 9,
+	[0x42] = 2, /* events, by size */
+	[0x52] = 3,
+	[0x62] = 5,
+	[0x72] = 9,
+	[0x43] = 2, /* data source, by size */
+	[0x53] = 3,
+	[0x63] = 5,
+	[0x73] = 9,
+	FOUR(0x48, 2), /* operation */
+	FOUR(0x64, 5), /* context */
+	FOUR(HEADER_COUNTER, 3),
+	FOUR(HEADER_COUNTER + 4, 3),
+	FOUR(HEADER_ADDRESS, 9),
+	FOUR(HEADER_ADDRESS + 4, 9),
+};
+
+enum outcome { WHOLE, EMPTY, CUT, BAD };
+
+static bool is_terminator(uint8_t header)
+{
+	return header == HEADER_END || header == HEADER_TIMESTAMP;
+}
+
+static bool is_alignment(const struct fs_reader *reader, size_t at)
+{
+	return reader->size - at >= 2 && (reader->data[at] & 0xf0) == HEADER_EXTENDED &&
+	       reader->data[at + 1] == 0;
+}
+
+/* The length of a packet with a two-byte header: 2n 00 (alignment) or 20..23 and a counter's or
+ * address's header; 0 if it is neither. One byte alone is taken for a cut packet. */
+static size_t extended_length(const struct fs_reader *reader, size_t at)
+{
+	uint8_t kind;
+
+	if ((reader->data[at] & 0xf0) != HEADER_EXTENDED)
+		return 0;
+	if (reader->size - at < 2 || reader->data[at + 1] == 0)
+		return 2;
+	kind = reader->data[at + 1] & 0xf8;
+	if ((reader->data[at] & 0xfc) != HEADER_EXTENDED ||
+	    (kind != HEADER_COUNTER && kind != HEADER_ADDRESS))
+		return 0;
+	return 1 + packet_lengths[kind];
+}
+
+static inline size_t packet_length(const struct fs_reader *reader, size_t at)
+{
+	size_t length = packet_lengths[reader->data[at]];
+
+	return length ? length : extended_length(reader, at);
+}
+
+static inline uint64_t load_u64(const uint8_t *bytes)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static inline uint32_t load_u32(const uint8_t *bytes)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static inline uint16_t load_u16(const uint8_t *bytes)
+{
+	uint16_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+/* A payload of 1, 2, 4 or 8 bytes, as the header's bits 5:4 say. */
+static inline uint64_t load_sized(uint8_t header, const uint8_t *bytes)
+{
+	switch (header >> 4 & 3) {
+	case 0:
+		return bytes[0];
+	case 1:
+		return load_u16(bytes);
+	case 2:
+		return load_u32(bytes);
+	default:
+		return load_u64(bytes);
+	}
+}
+
+/* The first byte from `at` on that is not zero, or `end`. */
+static inline size_t skip_zeros(const uint8_t *data, size_t at, size_t end)
+{
+	while (end - at >= 8) {
+		uint64_t word = load_u64(data + at);
+
+		if (word)
+			return at + __builtin_ctzll(word) / 8;
+		at += 8;
+	}
+	while (at < end && data[at] == 0)
+		at++;
+	return at;
+}
+
+static void lose(struct fs_spe_loss *loss, size_t first, uint64_t bytes)
+{
+	if (loss->count == 0)
+		loss->first = first;
+	loss->count++;
+	loss->bytes += bytes;
+}
+
+#define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
+
+/* PC and branch targets: 63 NS, 62:61 EL, 55:0 address. */
+static inline uint64_t code_address(uint64_t payload)
+{
+	unsigned int level = payload >> 61 & 3;
+	bool kernel = payload >> 63 && (level == 1 || level == 2);
+
+	return kernel ? payload | ~ADDRESS_MASK : payload & ADDRESS_MASK;
+}
+
+static inline uint64_t data_address(uint64_t payload)
+{
+	bool high = (payload >> 52 & 0xf) == 0xf;
+
+	return high ? payload | ~ADDRESS_MASK : payload & ADDRESS_MASK;
+}
+
+static inline bool store_address(struct fs_spe_record *record, unsigned int index, uint64_t payload)
+{
+	switch (index) {
+	case 0:
+		record->pc = code_address(payload);
+		record->pc_el = payload >> 61 & 3;
+		record->pc_ns = payload >> 63;
+		record->present |= FS_SPE_HAS_PC;
+		return true;
+	case 1:
+		record->branch_target = code_address(payload);
+		record->present |= FS_SPE_HAS_BRANCH_TARGET;
+		return true;
+	case 2:
+		record->virtual_address = data_address(payload);
+		record->va_tag = payload >> 56;
+		record->present |= FS_SPE_HAS_VA;
+		return true;
+	case 3:
+		record->physical_address = payload & ADDRESS_MASK;
+		record->pa_attributes = payload >> 56;
+		record->present |= FS_SPE_HAS_PA;
+		return true;
+	case 4:
+		record->previous_branch_target = code_address(payload);
+		record->present |= FS_SPE_HAS_PREVIOUS_BRANCH_TARGET;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static inline bool store_counter(struct fs_spe_record *record, unsigned int index, uint16_t payload)
+{
+	switch (index) {
+	case 0:
+		record->total_latency = payload;
+		record->present |= FS_SPE_HAS_TOTAL_LATENCY;
+		return true;
+	case 1:
+		record->issue_latency = payload;
+		record->present |= FS_SPE_HAS_ISSUE_LATENCY;
+		return true;
+	case 2:
+		record->translation_latency = payload;
+		record->present |= FS_SPE_HAS_TRANSLATION_LATENCY;
+		return true;
+	case 3:
+		record->alternate_latency = payload;
+		record->present |= FS_SPE_HAS_ALTERNATE_LATENCY;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static inline bool store_context(struct fs_spe_record *record, uint8_t index, uint32_t payload)
+{
+	if (index > 1)
+		return false;
+	if (index == 1 || !(record->present & FS_SPE_HAS_CONTEXT)) {
+		record->context = payload;
+		record->context_el = index + 1;
+		record->present |= FS_SPE_HAS_CONTEXT;
+	}
+	return true;
+}
+
+static inline bool store_operation(struct fs_spe_record *record, uint8_t class, uint8_t payload)
+{
+	record->operation_class = class;
+	record->operation_payload = payload;
+	record->present |= FS_SPE_HAS_OPERATION;
+	return class <= FS_SPE_CLASS_BRANCH;
+}
+
+/* A wider code than our field stays one that no table knows. */
+static inline bool store_data_source(struct fs_spe_record *record, uint64_t payload)
+{
+	record->data_source = payload > UINT16_MAX ? UINT16_MAX : payload;
+	record->present |= FS_SPE_HAS_DATA_SOURCE;
+	return true;
+}
+
+static bool store_extended(struct fs_spe_record *record, const uint8_t *bytes)
+{
+	unsigned int index = (bytes[0] & 3) << 3 | (bytes[1] & 7);
+
+	if ((bytes[1] & 0xf8) == HEADER_COUNTER)
+		return store_counter(record, index, load_u16(bytes + 2));
+	return store_address(record, index, load_u64(bytes + 2));
+}
+
+/* Store the packet at bytes, whose length has been checked. False if its index is reserved. */
+static inline bool store_packet(struct fs_spe_record *record, const uint8_t *bytes)
+{
+	uint8_t header = bytes[0];
+
+	if ((header & 0xf8) == HEADER_ADDRESS)
+		return store_address(record, header & 7, load_u64(bytes + 1));
+	if ((header & 0xf8) == HEADER_COUNTER)
+		return store_counter(record, header & 7, load_u16(bytes + 1));
+	switch (header) {
+	case 0x42:
+	case 0x52:
+	case 0x62:
+	case 0x72:
+		record->events = load_sized(header, bytes + 1);
+		record->present |= FS_SPE_HAS_EVENTS;
+		return true;
+	case 0x43:
+	case 0x53:
+	case 0x63:
+	case 0x73:
+		return store_data_source(record, load_sized(header, bytes + 1));
+	case 0x48:
+	case 0x49:
+	case 0x4a:
+	case 0x4b:
+		return store_operation(record, header & 3, bytes[1]);
+	case 0x64:
+	case 0x65:
+	case 0x66:
+	case 0x67:
+		return store_context(record, header & 3, load_u32(bytes + 1));
+	case HEADER_TIMESTAMP:
+		record->timestamp = load_u64(bytes + 1);
+		record->present |= FS_SPE_HAS_TIMESTAMP;
+		return true;
+	case HEADER_END:
+		return true;
+	default:
+		return store_extended(record, bytes);
+	}
+}
+
+static inline bool may_start(const struct fs_spe_decoder *decoder, uint8_t header)
+{
+	return decoder->starts[header >> 6] >> (header & 63) & 1;
+}
+
+static inline void learn_start(struct fs_spe_decoder *decoder, uint8_t header)
+{
+	decoder->starts[header >> 6] |= UINT64_C(1) << (header & 63);
+}
+
+/* Whether, padding aside, the range ends at `at` or a record or alignment may begin there. */
+static bool starts_here(const struct fs_spe_decoder *decoder, size_t at)
+{
+	const struct fs_reader *reader = &decoder->reader;
+
+	at = skip_zeros(reader->data, at, reader->size);
+	return at == reader->size || is_alignment(reader, at) ||
+	       (may_start(decoder, reader->data[at]) && packet_length(reader, at));
+}
+
+/* Whether one whole record stands at `at`. Each byte is looked at by one such search only. */
+static bool probe(struct fs_spe_decoder *decoder, size_t at)
+{
+	const struct fs_reader *reader = &decoder->reader;
+	size_t end = reader->size - at > FS_SPE_RECORD_MAX ? at + FS_SPE_RECORD_MAX : reader->size;
+
+	if (at < decoder->probed || at >= end || !may_start(decoder, reader->data[at]))
+		return false;
+	while (at < end) {
+		size_t length = packet_length(reader, at);
+		bool last = is_terminator(reader->data[at]);
+
+		if (length == 0 || length > end - at)
+			break;
+		at += length;
+		if (last)
+			return starts_here(decoder, at);
+	}
+	decoder->probed = at;
+	return false;
+}
+
+/*
+ * Behind the alignment packet at `at`: up to the next multiple of 2^(n+1), counted from the start
+ * of the AUX buffer, lies filler. It should be zeros. If it is not, and a record stands where it
+ * stops being zeros, the writer meant another boundary, and the record is worth more.
+ */
+static size_t skip_filler(struct fs_spe_decoder *decoder, size_t at)
+{
+	const struct fs_reader *reader = &decoder->reader;
+	uint64_t step = UINT64_C(2) << (reader->data[at] & 0xf);
+	uint64_t filler = step - ((decoder->aux_offset + at) & (step - 1));
+	size_t boundary = reader->size - at > filler ? at + filler : reader->size;
+	size_t zeros_end;
+
+	at += 2;
+	if (boundary <= at)
+		return at;
+	zeros_end = skip_zeros(reader->data, at, boundary);
+	return zeros_end < boundary && probe(decoder, zeros_end) ? zeros_end : boundary;
+}
+
+/* Go past padding and alignment between records. */
+static void skip_padding(struct fs_spe_decoder *decoder)
+{
+	struct fs_reader *reader = &decoder->reader;
+	size_t at = skip_zeros(reader->data, reader->offset, reader->size);
+
+	while (is_alignment(reader, at)) {
+		at = skip_filler(decoder, at);
+		at = skip_zeros(reader->data, at, reader->size);
+	}
+	decoder->padding_bytes += at - reader->offset;
+	reader->offset = at;
+}
+
+/* Read packets up to a terminator. On BAD and CUT, reader.offset is at the offending packet. */
+static enum outcome read_packets(struct fs_spe_decoder *decoder, struct fs_spe_record *record)
+{
+	struct fs_reader *reader = &decoder->reader;
+	const uint8_t *data = reader->data;
+	size_t size = reader->size;
+	size_t at = reader->offset;
+	enum outcome outcome = CUT;
+
+	while (at < size) {
+		uint8_t header = data[at];
+		size_t length;
+
+		if (header == HEADER_PAD) {
+			at = skip_zeros(data, at, size);
+			continue;
+		}
+		length = packet_lengths[header];
+		if (length == 0) {
+			if (is_alignment(reader, at)) {
+				at = skip_filler(decoder, at);
+				continue;
+			}
+			length = extended_length(reader, at);
+		}
+		if (length == 0 || (header == HEADER_ADDRESS && record->present & FS_SPE_HAS_PC)) {
+			outcome = BAD;
+			break;
+		}
+		if (length > size - at)
+			break;
+		if (!store_packet(record, data + at))
+			lose(&decoder->reserved, at, length);
+		if (is_terminator(header)) {
+			outcome = at == record->offset ? EMPTY : WHOLE;
+			at += length;
+			break;
+		}
+		at += length;
+	}
+	reader->offset = at;
+	return outcome;
+}
+
+/* The next offset after a terminator, from `at` on, where a record may begin; 0: none. */
+static size_t find_start(const struct fs_spe_decoder *decoder, size_t at)
+{
+	const struct fs_reader *reader = &decoder->reader;
+
+	for (; at < reader->size; at++) {
+		size_t length;
+
+		if (!is_terminator(reader->data[at]))
+			continue;
+		length = packet_lengths[reader->data[at]];
+		if (length <= reader->size - at && starts_here(decoder, at + length))
+			return at + length;
+	}
+	return 0;
+}
+
+/*
+ * The offset at which to go on after the bad packet at `bad`, in a record that began at `start`.
+ * First guess: it is the record's own terminator that is bad, so the next record stands right
+ * behind it.
+ */
+static size_t find_resume(struct fs_spe_decoder *decoder, size_t start, size_t bad)
+{
+	const struct fs_reader *reader = &decoder->reader;
+	size_t resume;
+
+	if (bad > start && decoder->terminator_size < reader->size - bad) {
+		resume = skip_zeros(reader->data, bad + decoder->terminator_size, reader->size);
+		if (probe(decoder, resume))
+			return resume;
+	}
+	resume = find_start(decoder, bad);
+	if (resume == 0) {
+		memset(decoder->starts, 0xff, sizeof(decoder->starts));
+		resume = find_start(decoder, bad);
+	}
+	return resume ? resume : reader->size;
+}
+
+static void resynchronise(struct fs_spe_decoder *decoder, size_t start)
+{
+	size_t bad = decoder->reader.offset;
+
+	decoder->reader.offset = find_resume(decoder, start, bad);
+	lose(&decoder->resync, bad, decoder->reader.offset - start);
+}
+
+/* The start of a range may be the rest of a record, so its first record teaches nothing. */
+static void count_record(struct fs_spe_decoder *decoder, struct fs_spe_record *record)
+{
+	if (decoder->records > 0)
+		learn_start(decoder, decoder->reader.data[record->offset]);
+	decoder->terminator_size = record->present & FS_SPE_HAS_TIMESTAMP ? 9 : 1;
+	decoder->records++;
+	decoder->record_bytes += record->size;
+}
+
+void fs_spe_begin(struct fs_spe_decoder *decoder, const void *data, size_t size,
+		  uint64_t aux_offset)
+{
+	*decoder = (struct fs_spe_decoder){
+		.reader = fs_reader_of(data, size),
+		.aux_offset = aux_offset,
+		.resync.first = SIZE_MAX,
+		.empty.first = SIZE_MAX,
+		.tail.first = SIZE_MAX,
+		.reserved.first = SIZE_MAX,
+		.terminator_size = packet_lengths[HEADER_TIMESTAMP],
+	};
+	learn_start(decoder, HEADER_ADDRESS);
+}
+
+bool fs_spe_next(struct fs_spe_decoder *decoder, struct fs_spe_record *ret_record)
+{
+	struct fs_reader *reader = &decoder->reader;
+
+	for (;;) {
+		size_t start;
+
+		skip_padding(decoder);
+		start = reader->offset;
+		if (start == reader->size)
+			return false;
+		*ret_record = (struct fs_spe_record){ .offset = start };
+		switch (read_packets(decoder, ret_record)) {
+		case WHOLE:
+			ret_record->size = reader->offset - start;
+			if (ret_record->size <= FS_SPE_RECORD_MAX) {
+				count_record(decoder, ret_record);
+				return true;
+			}
+			lose(&decoder->resync, start, ret_record->size);
+			break;
+		case EMPTY:
+			lose(&decoder->empty, start, reader->offset - start);
+			break;
+		case CUT:
+			lose(&decoder->tail, start, reader->size - start);
+			reader->offset = reader->size;
+			break;
+		case BAD:
+			resynchronise(decoder, start);
+			break;
+		}
+	}
+}
