@@ -1,0 +1,692 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/rollup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/vector.h"
+
+enum { READ_AHEAD = 1 << 12 }; /* accesses of a run in memory while merging */
+
+struct order {
+	uint64_t addr;
+	uint32_t space;
+	uint32_t index; /* in the chunk */
+};
+
+/* A line whose groups and windows are kept. */
+struct fs_rollup_kept {
+	size_t group, window; /* index of its first */
+	uint64_t score;
+	uint64_t samples;
+};
+
+int fs_rollup_init(struct fs_rollup *rollup)
+{
+	*rollup = (struct fs_rollup){ .window_shift = 14 };
+	_Static_assert(FS_ROLLUP_WINDOW_NS == 1 << 14, "the shift above");
+	fs_table_init(&rollup->codes, sizeof(struct fs_rollup_code),
+		      sizeof(struct fs_rollup_code_sums));
+	return 0;
+}
+
+void fs_rollup_free(struct fs_rollup *rollup)
+{
+	free(rollup->chunk);
+	free(rollup->order);
+	if (rollup->spill)
+		fclose(rollup->spill);
+	free(rollup->run_ends);
+	fs_table_free(&rollup->codes);
+	free(rollup->lines);
+	free(rollup->groups);
+	free(rollup->windows);
+	free(rollup->histograms);
+	free(rollup->kept);
+	*rollup = (struct fs_rollup){ 0 };
+}
+
+/* ---- sorting a chunk ---- */
+
+/*
+ * Least-significant-digit radix sort by (space, addr), stable, skipping digits that all share.
+ */
+static struct order *sort_by_address(struct order *from, struct order *to, size_t count)
+{
+	for (unsigned int digit = 0; digit < 12; digit++) {
+		size_t start[257] = { 0 };
+		struct order *swap = from;
+
+		for (size_t i = 0; i < count; i++) {
+			uint64_t key = digit < 8 ? from[i].addr >> 8 * digit
+						 : from[i].space >> 8 * (digit - 8);
+
+			start[(key & 255) + 1]++;
+		}
+		for (unsigned int i = 0; i < 256; i++)
+			start[i + 1] += start[i];
+		if (count && start[(digit < 8 ? from[0].addr >> 8 * digit
+					      : from[0].space >> 8 * (digit - 8)) & 255] == 0 &&
+		    start[((digit < 8 ? from[0].addr >> 8 * digit
+				      : from[0].space >> 8 * (digit - 8)) & 255) + 1] == count)
+			continue;
+		for (size_t i = 0; i < count; i++) {
+			uint64_t key = digit < 8 ? from[i].addr >> 8 * digit
+						 : from[i].space >> 8 * (digit - 8);
+
+			to[start[key & 255]++] = from[i];
+		}
+		from = to;
+		to = swap;
+	}
+	return from;
+}
+
+/* Order of two accesses of one address; 0 where only their place in the file differs. */
+static int compare_rest(const struct fs_rollup_access *left, const struct fs_rollup_access *right)
+{
+	enum fs_op left_op = fs_access_op(left->access);
+	enum fs_op right_op = fs_access_op(right->access);
+
+	if (left_op != right_op)
+		return left_op < right_op ? -1 : 1;
+	if (left->code != right->code)
+		return left->code < right->code ? -1 : 1;
+	if (left->thread != right->thread)
+		return left->thread < right->thread ? -1 : 1;
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return 0;
+}
+
+static int compare_order(const void *a, const void *b, void *chunk)
+{
+	const struct order *left = a;
+	const struct order *right = b;
+	const struct fs_rollup_access *accesses = chunk;
+	int rest = compare_rest(&accesses[left->index], &accesses[right->index]);
+
+	return rest ? rest : left->index < right->index ? -1 : left->index > right->index;
+}
+
+/* The chunk's accesses in order; the array lies in rollup->order. */
+static struct order *sort_chunk(struct fs_rollup *rollup)
+{
+	size_t count = rollup->chunk_used;
+	struct order *order = rollup->order;
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = (struct order){ rollup->chunk[i].addr, rollup->chunk[i].space,
+					   (uint32_t)i };
+	order = sort_by_address(order, order + count, count);
+	for (size_t first = 0, end; first < count; first = end) {
+		for (end = first + 1; end < count && order[end].addr == order[first].addr &&
+				      order[end].space == order[first].space; end++)
+			;
+		if (end - first > 1)
+			qsort_r(order + first, end - first, sizeof(*order), compare_order,
+				rollup->chunk);
+	}
+	return order;
+}
+
+/* A temporary file without a name. */
+static FILE *make_spill(void)
+{
+	const char *directory = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/fsight.XXXXXX", directory ? directory : "/tmp") >=
+	    (int)sizeof(path))
+		return NULL;
+	fd = mkostemp(path, 02000000 /* O_CLOEXEC */);
+	if (fd < 0)
+		return NULL;
+	remove(path);
+	return fdopen(fd, "w+");
+}
+
+static int spill(struct fs_rollup *rollup, struct fs_error *error)
+{
+	struct order *order = sort_chunk(rollup);
+	uint64_t end = rollup->run_count ? rollup->run_ends[rollup->run_count - 1] : 0;
+
+	if (!rollup->spill)
+		rollup->spill = make_spill();
+	if (!rollup->spill)
+		return fs_fail(error, FS_OUTPUT, "cannot make a temporary file in $TMPDIR or /tmp: %s",
+			       strerror(errno));
+	for (size_t i = 0; i < rollup->chunk_used; i++)
+		if (!fwrite_unlocked(&rollup->chunk[order[i].index], sizeof(*rollup->chunk), 1,
+				     rollup->spill))
+			return fs_fail(error, FS_OUTPUT, "cannot write a temporary file in $TMPDIR or "
+				       "/tmp: %s; make room or set TMPDIR", strerror(errno));
+	if (FS_RESERVE(rollup->run_ends, rollup->run_capacity, rollup->run_count + 1))
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	rollup->run_ends[rollup->run_count++] = end + rollup->chunk_used;
+	rollup->chunk_used = 0;
+	return 0;
+}
+
+static int make_chunk(struct fs_rollup *rollup, struct fs_error *error)
+{
+	rollup->chunk = malloc(FS_ROLLUP_CHUNK * sizeof(*rollup->chunk));
+	rollup->order = malloc(2 * FS_ROLLUP_CHUNK * sizeof(struct order));
+	if (!rollup->chunk || !rollup->order)
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	return 0;
+}
+
+int fs_rollup_add(struct fs_rollup *rollup, const struct fs_rollup_access *access,
+		  struct fs_error *error)
+{
+	if (!rollup->chunk)
+		FS_TRY(make_chunk(rollup, error));
+	if (rollup->chunk_used == FS_ROLLUP_CHUNK)
+		FS_TRY(spill(rollup, error));
+	rollup->chunk[rollup->chunk_used++] = *access;
+	return 0;
+}
+
+/* ---- summing up a line ---- */
+
+static bool is_transfer(enum fs_source source)
+{
+#define TRANSFER_OF(suffix, number, name, level, transfer, dirty, remote)                          \
+	| (uint64_t)(transfer) << (number)
+	return (0 FS_SOURCE_LIST(TRANSFER_OF)) >> source & 1;
+#undef TRANSFER_OF
+}
+
+static void add_sums(struct fs_rollup_sums *sums, const struct fs_rollup_access *access)
+{
+	sums->samples++;
+	sums->period += access->period;
+	sums->l1_misses += !!(access->access & FS_ACCESS_L1_MISS);
+	sums->dirty_snoops += !!(access->access & FS_ACCESS_DIRTY_SNOOP);
+	sums->transfers += is_transfer(fs_access_source(access->access));
+	if (!access->latency)
+		return;
+	sums->latency_samples++;
+	sums->latency_sum += access->latency;
+	if (access->latency > sums->latency_max)
+		sums->latency_max = access->latency;
+}
+
+/* A group in the making: the accesses of one address, operation, code and thread are told apart
+ * by event, CPU and source. */
+struct part_key {
+	uint32_t event, cpu, source, zero;
+};
+struct part {
+	struct fs_rollup_sums sums;
+	struct fs_histogram histogram;
+	uint64_t phys_line; /* 0: not known, UINT64_MAX: several */
+	uint64_t first_ns, last_ns;
+};
+
+struct building {
+	struct fs_rollup *rollup;
+	struct fs_rollup_access prefix; /* address, operation, code, thread of the parts */
+	struct fs_table parts;
+	struct fs_rollup_line line;
+	uint32_t first_thread;
+	size_t first_group, first_window; /* of the line */
+	bool open; /* a line has begun */
+};
+
+static int add_code(struct fs_rollup *rollup, const struct fs_rollup_access *access)
+{
+	struct fs_rollup_code key = {
+		.event = access->event, .code = access->code,
+		.op = (uint16_t)fs_access_op(access->access),
+		.source = (uint16_t)fs_access_source(access->access),
+		.bucket = access->latency ? fs_histogram_bucket(access->latency)
+					  : FS_HISTOGRAM_BUCKETS,
+	};
+	struct fs_rollup_code_sums *sums = fs_table_put(&rollup->codes, &key, NULL, NULL);
+
+	if (!sums)
+		return FS_NOMEM;
+	sums->samples++;
+	sums->period += access->period;
+	sums->latency_sum += access->latency;
+	return 0;
+}
+
+static int end_part(struct building *building, const struct part_key *key, const struct part *part)
+{
+	struct fs_rollup *rollup = building->rollup;
+	const struct fs_rollup_access *prefix = &building->prefix;
+	struct fs_rollup_group *group;
+
+	FS_TRY(FS_RESERVE(rollup->groups, rollup->group_capacity, rollup->group_count + 1));
+	FS_TRY(FS_RESERVE(rollup->histograms, rollup->histograms_capacity,
+			  rollup->histograms_used + FS_HISTOGRAM_BLOB_MAX));
+	group = &rollup->groups[rollup->group_count++];
+	*group = (struct fs_rollup_group){
+		.space = prefix->space, .event = key->event,
+		.op = fs_access_op(prefix->access), .code = prefix->code,
+		.thread = prefix->thread, .cpu = key->cpu, .source = key->source,
+		.addr = prefix->addr, .phys_line = (int64_t)part->phys_line, .sums = part->sums,
+		.first_ns = part->first_ns, .last_ns = part->last_ns,
+		.histogram = rollup->histograms_used,
+	};
+	group->histogram_size = fs_histogram_pack(&part->histogram,
+						  rollup->histograms + rollup->histograms_used);
+	rollup->histograms_used += group->histogram_size;
+	return 0;
+}
+
+static int end_prefix(struct building *building)
+{
+	for (size_t i = 0; i < building->parts.count; i++)
+		FS_TRY(end_part(building, fs_table_key(&building->parts, i),
+				fs_table_value(&building->parts, i)));
+	fs_table_clear(&building->parts);
+	return 0;
+}
+
+/* Take back everything that the line being built has added. */
+static void drop_line(struct building *building)
+{
+	struct fs_rollup *rollup = building->rollup;
+
+	if (rollup->group_count > building->first_group)
+		rollup->histograms_used = rollup->groups[building->first_group].histogram;
+	rollup->group_count = building->first_group;
+	rollup->window_count = building->first_window;
+}
+
+static void widen_windows(struct fs_rollup *rollup);
+static int prune(struct fs_rollup *rollup, size_t lines_max, size_t groups_max);
+
+static int end_line(struct building *building)
+{
+	struct fs_rollup *rollup = building->rollup;
+	const struct fs_rollup_line *line = &building->line;
+	struct fs_rollup_kept *kept;
+
+	if (!building->open)
+		return 0;
+	FS_TRY(end_prefix(building));
+	FS_TRY(FS_RESERVE(rollup->lines, rollup->line_capacity, rollup->line_count + 1));
+	rollup->lines[rollup->line_count++] = *line;
+	if (line->threads < 2 || !(line->stores + line->atomics + line->sums.transfers)) {
+		drop_line(building);
+		return 0;
+	}
+	FS_TRY(FS_RESERVE(rollup->kept, rollup->kept_capacity, rollup->kept_count + 1));
+	kept = &rollup->kept[rollup->kept_count++];
+	/* a transfer says more than an access: eight times, so that in files without data
+	 * sources the number of accesses still ranks */
+	*kept = (struct fs_rollup_kept){
+		.group = building->first_group, .window = building->first_window,
+		.score = line->sums.samples + 8 * line->sums.transfers,
+		.samples = line->sums.samples,
+	};
+	while (rollup->window_count > FS_ROLLUP_WINDOWS_MAX && rollup->window_shift < 62)
+		widen_windows(rollup);
+	if (rollup->kept_count > 2 * FS_ROLLUP_LINES_MAX ||
+	    rollup->group_count > 2 * FS_ROLLUP_GROUPS_MAX)
+		return prune(rollup, FS_ROLLUP_LINES_MAX, FS_ROLLUP_GROUPS_MAX);
+	return 0;
+}
+
+static void begin_line(struct building *building, const struct fs_rollup_access *access)
+{
+	building->open = true;
+	building->first_thread = access->thread;
+	building->first_group = building->rollup->group_count;
+	building->first_window = building->rollup->window_count;
+	building->line = (struct fs_rollup_line){
+		.space = access->space, .line = access->addr & ~(uint64_t)(FS_ROLLUP_LINE - 1),
+		.threads = 1,
+	};
+}
+
+static int add_window(struct building *building, const struct fs_rollup_access *access)
+{
+	struct fs_rollup *rollup = building->rollup;
+	uint64_t window = access->time_ns >> rollup->window_shift;
+	struct fs_rollup_window *last;
+
+	if (!access->time_ns)
+		return 0;
+	last = rollup->window_count > building->first_window
+		       ? &rollup->windows[rollup->window_count - 1]
+		       : NULL;
+	if (!last || last->window != window || last->addr != access->addr ||
+	    last->op != fs_access_op(access->access) || last->code != access->code ||
+	    last->thread != access->thread) {
+		FS_TRY(FS_RESERVE(rollup->windows, rollup->window_capacity,
+				  rollup->window_count + 1));
+		last = &rollup->windows[rollup->window_count++];
+		*last = (struct fs_rollup_window){
+			.addr = access->addr, .window = window, .space = access->space,
+			.op = fs_access_op(access->access), .code = access->code,
+			.thread = access->thread,
+		};
+	}
+	last->samples++;
+	last->transfers += is_transfer(fs_access_source(access->access));
+	last->latency_sum += access->latency;
+	return 0;
+}
+
+static int add_part(struct building *building, const struct fs_rollup_access *access)
+{
+	struct part_key key = { .event = access->event, .cpu = access->cpu,
+				.source = fs_access_source(access->access) };
+	uint64_t phys_line = access->phys_addr & ~(uint64_t)(FS_ROLLUP_LINE - 1);
+	bool added;
+	struct part *part = fs_table_put(&building->parts, &key, NULL, &added);
+
+	if (!part)
+		return FS_NOMEM;
+	if (added || !part->phys_line)
+		part->phys_line = phys_line;
+	else if (phys_line && phys_line != part->phys_line)
+		part->phys_line = UINT64_MAX;
+	if (access->time_ns) {
+		part->first_ns = part->first_ns ? part->first_ns : access->time_ns;
+		part->last_ns = access->time_ns;
+	}
+	add_sums(&part->sums, access);
+	if (access->latency)
+		part->histogram.count[fs_histogram_bucket(access->latency)]++;
+	return 0;
+}
+
+static int add_sorted(struct building *building, const struct fs_rollup_access *access)
+{
+	struct fs_rollup_line *line = &building->line;
+	const struct fs_rollup_access *prefix = &building->prefix;
+	uint64_t address = access->addr & ~(uint64_t)(FS_ROLLUP_LINE - 1);
+	enum fs_op op = fs_access_op(access->access);
+
+	if (!building->open || line->line != address || line->space != access->space) {
+		FS_TRY(end_line(building));
+		begin_line(building, access);
+	} else if (prefix->addr != access->addr || fs_access_op(prefix->access) != op ||
+		   prefix->code != access->code || prefix->thread != access->thread) {
+		FS_TRY(end_prefix(building));
+	}
+	building->prefix = *access;
+	if (access->thread != building->first_thread)
+		line->threads = 2;
+	line->loads += op == FS_OP_LOAD;
+	line->stores += op == FS_OP_STORE;
+	line->atomics += op == FS_OP_ATOMIC;
+	add_sums(&line->sums, access);
+	FS_TRY(add_code(building->rollup, access));
+	FS_TRY(add_part(building, access));
+	return add_window(building, access);
+}
+
+/* ---- keeping within bounds ---- */
+
+static size_t groups_end(const struct fs_rollup *rollup, size_t kept)
+{
+	return kept + 1 < rollup->kept_count ? rollup->kept[kept + 1].group : rollup->group_count;
+}
+
+static size_t windows_end(const struct fs_rollup *rollup, size_t kept)
+{
+	return kept + 1 < rollup->kept_count ? rollup->kept[kept + 1].window
+					     : rollup->window_count;
+}
+
+static bool is_same_access(const struct fs_rollup_window *left,
+			   const struct fs_rollup_window *right)
+{
+	return left->addr == right->addr && left->space == right->space && left->op == right->op &&
+	       left->code == right->code && left->thread == right->thread;
+}
+
+/* Double the width: neighbours of one access that now share a window become one. */
+static void widen_windows(struct fs_rollup *rollup)
+{
+	size_t used = 0;
+
+	rollup->window_shift++;
+	for (size_t kept = 0; kept < rollup->kept_count; kept++) {
+		size_t end = windows_end(rollup, kept);
+		size_t first = used;
+
+		for (size_t i = rollup->kept[kept].window; i < end; i++) {
+			struct fs_rollup_window window = rollup->windows[i];
+			struct fs_rollup_window *last = &rollup->windows[used - (used > first)];
+
+			window.window >>= 1;
+			if (used > first && last->window == window.window &&
+			    is_same_access(last, &window)) {
+				last->samples += window.samples;
+				last->transfers += window.transfers;
+				last->latency_sum += window.latency_sum;
+			} else {
+				rollup->windows[used++] = window;
+			}
+		}
+		rollup->kept[kept].window = first;
+	}
+	rollup->window_count = used;
+}
+
+static int by_score(const void *a, const void *b, void *kept)
+{
+	const struct fs_rollup_kept *left = (struct fs_rollup_kept *)kept + *(const uint32_t *)a;
+	const struct fs_rollup_kept *right = (struct fs_rollup_kept *)kept + *(const uint32_t *)b;
+
+	if (left->score != right->score)
+		return left->score > right->score ? -1 : 1;
+	return left < right ? -1 : left > right;
+}
+
+/* Which lines stay: those with most evidence, up to both limits, at least one. */
+static bool *choose(const struct fs_rollup *rollup, size_t lines_max, size_t groups_max)
+{
+	bool *stays = calloc(rollup->kept_count, sizeof(*stays));
+	uint32_t *order = malloc(rollup->kept_count * sizeof(*order));
+	size_t groups = 0;
+
+	if (!stays || !order) {
+		free(stays);
+		free(order);
+		return NULL;
+	}
+	for (size_t i = 0; i < rollup->kept_count; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, rollup->kept_count, sizeof(*order), by_score, rollup->kept);
+	for (size_t i = 0; i < rollup->kept_count && i < lines_max; i++) {
+		groups += groups_end(rollup, order[i]) - rollup->kept[order[i]].group;
+		if (i && groups > groups_max)
+			break;
+		stays[order[i]] = true;
+	}
+	free(order);
+	return stays;
+}
+
+/* Keep the detail of the lines with most evidence and close the gaps. */
+static int prune(struct fs_rollup *rollup, size_t lines_max, size_t groups_max)
+{
+	bool *stays;
+	size_t lines = 0, groups = 0, windows = 0, histograms = 0;
+
+	if (rollup->kept_count <= lines_max && rollup->group_count <= groups_max)
+		return 0;
+	stays = choose(rollup, lines_max, groups_max);
+	if (!stays)
+		return FS_NOMEM;
+	for (size_t i = 0; i < rollup->kept_count; i++) {
+		struct fs_rollup_kept kept = rollup->kept[i];
+		size_t group_end = groups_end(rollup, i);
+		size_t window_end = windows_end(rollup, i);
+		size_t first_group = groups;
+
+		if (!stays[i]) {
+			rollup->undetailed_lines++;
+			rollup->undetailed_samples += kept.samples;
+			continue;
+		}
+		for (size_t k = kept.group; k < group_end; k++) {
+			struct fs_rollup_group group = rollup->groups[k];
+
+			memmove(rollup->histograms + histograms,
+				rollup->histograms + group.histogram, group.histogram_size);
+			group.histogram = histograms;
+			histograms += group.histogram_size;
+			rollup->groups[groups++] = group;
+		}
+		memmove(rollup->windows + windows, rollup->windows + kept.window,
+			(window_end - kept.window) * sizeof(*rollup->windows));
+		kept.group = first_group;
+		window_end -= kept.window;
+		kept.window = windows;
+		windows += window_end;
+		rollup->kept[lines++] = kept;
+	}
+	free(stays);
+	rollup->kept_count = lines;
+	rollup->group_count = groups;
+	rollup->window_count = windows;
+	rollup->histograms_used = histograms;
+	return 0;
+}
+
+/* ---- merging ---- */
+
+/* A sorted run while it is read back: [next, end) in accesses of the spill file. */
+struct run {
+	struct fs_rollup_access *buffer;
+	size_t used, at;
+	uint64_t next, end;
+	size_t number;
+};
+
+static int refill(struct fs_rollup *rollup, struct run *run, struct fs_error *error)
+{
+	size_t count = run->end - run->next < READ_AHEAD ? (size_t)(run->end - run->next) : READ_AHEAD;
+
+	run->at = run->used = 0;
+	if (!count)
+		return 0;
+	if (fseeko(rollup->spill, (off_t)(run->next * sizeof(*run->buffer)), SEEK_SET) ||
+	    fread_unlocked(run->buffer, sizeof(*run->buffer), count, rollup->spill) != count)
+		return fs_fail(error, FS_OUTPUT, "cannot read a temporary file back: %s",
+			       strerror(errno));
+	run->used = count;
+	run->next += count;
+	return 0;
+}
+
+static bool is_before(const struct run *left, const struct run *right)
+{
+	const struct fs_rollup_access *a = &left->buffer[left->at];
+	const struct fs_rollup_access *b = &right->buffer[right->at];
+	int rest;
+
+	if (a->space != b->space)
+		return a->space < b->space;
+	if (a->addr != b->addr)
+		return a->addr < b->addr;
+	rest = compare_rest(a, b);
+	return rest ? rest < 0 : left->number < right->number;
+}
+
+static void sift_down(struct run **heap, size_t count, size_t at)
+{
+	for (size_t child; (child = 2 * at + 1) < count; at = child) {
+		struct run *swap = heap[at];
+
+		if (child + 1 < count && is_before(heap[child + 1], heap[child]))
+			child++;
+		if (!is_before(heap[child], heap[at]))
+			return;
+		heap[at] = heap[child];
+		heap[child] = swap;
+	}
+}
+
+static int merge_runs(struct fs_rollup *rollup, struct building *building, struct run *runs,
+		      struct run **heap, struct fs_error *error)
+{
+	size_t count = rollup->run_count;
+
+	for (size_t i = 0; i < count; i++) {
+		runs[i].number = i;
+		runs[i].next = i ? rollup->run_ends[i - 1] : 0;
+		runs[i].end = rollup->run_ends[i];
+		runs[i].buffer = malloc(READ_AHEAD * sizeof(*runs[i].buffer));
+		if (!runs[i].buffer)
+			return fs_fail(error, FS_NOMEM, "out of memory");
+		FS_TRY(refill(rollup, &runs[i], error));
+		heap[i] = &runs[i];
+	}
+	for (size_t i = count; i-- > 0;)
+		sift_down(heap, count, i);
+	while (count) {
+		struct run *run = heap[0];
+
+		if (add_sorted(building, &run->buffer[run->at++]))
+			return fs_fail(error, FS_NOMEM, "out of memory");
+		if (run->at == run->used)
+			FS_TRY(refill(rollup, run, error));
+		if (!run->used)
+			heap[0] = heap[--count];
+		sift_down(heap, count, 0);
+	}
+	return 0;
+}
+
+static int add_runs(struct fs_rollup *rollup, struct building *building, struct fs_error *error)
+{
+	struct run *runs;
+	struct run **heap;
+	int code;
+
+	FS_TRY(spill(rollup, error));
+	runs = calloc(rollup->run_count, sizeof(*runs));
+	heap = calloc(rollup->run_count, sizeof(*heap));
+	code = runs && heap ? merge_runs(rollup, building, runs, heap, error)
+			    : fs_fail(error, FS_NOMEM, "out of memory");
+	for (size_t i = 0; runs && i < rollup->run_count; i++)
+		free(runs[i].buffer);
+	free(runs);
+	free(heap);
+	return code;
+}
+
+static int add_chunk(struct fs_rollup *rollup, struct building *building, struct fs_error *error)
+{
+	const struct order *order;
+
+	if (!rollup->chunk_used)
+		return 0;
+	order = sort_chunk(rollup);
+	for (size_t i = 0; i < rollup->chunk_used; i++)
+		if (add_sorted(building, &rollup->chunk[order[i].index]))
+			return fs_fail(error, FS_NOMEM, "out of memory");
+	return 0;
+}
+
+int fs_rollup_finish(struct fs_rollup *rollup, struct fs_error *error)
+{
+	struct building building = { .rollup = rollup };
+	int code;
+
+	fs_table_init(&building.parts, sizeof(struct part_key), sizeof(struct part));
+	code = rollup->run_count ? add_runs(rollup, &building, error)
+				 : add_chunk(rollup, &building, error);
+	if (!code && (end_line(&building) ||
+		      prune(rollup, FS_ROLLUP_LINES_MAX, FS_ROLLUP_GROUPS_MAX)))
+		code = fs_fail(error, FS_NOMEM, "out of memory");
+	fs_table_free(&building.parts);
+	free(rollup->chunk);
+	free(rollup->order);
+	rollup->chunk = NULL;
+	rollup->order = NULL;
+	return code;
+}

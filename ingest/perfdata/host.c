@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How it works: one parser per feature, all of the same form, in a table by feature bit. A parser
+ * reads its section through the bounds-checked reader and reports whether it made sense.
+ */
+#include "ingest/perfdata/host.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "common/vector.h"
+
+enum {
+	FEATURE_SIZE_MAX = 64 << 20,
+	LIST_MAX = 1 << 16, /* entries of any list in a feature */
+	CMDLINE_MAX = 1 << 16,
+	CPU_STEPS_MAX = 1 << 22, /* CPUs in all lists together: "0-65535" may be repeated */
+};
+
+struct parse {
+	struct fs_perf_file *file;
+	struct fs_host *host;
+	struct fs_reader reader;
+	size_t cpu_steps;
+};
+
+/* `str`: u32 length, then that many bytes with a NUL somewhere. Caller frees. */
+static char *read_string(struct fs_reader *reader)
+{
+	uint32_t length = fs_read_u32(reader);
+	const uint8_t *bytes = fs_read_bytes(reader, length);
+
+	return bytes ? strndup((const char *)bytes, length) : NULL;
+}
+
+static bool take_string(struct parse *parse, char **target)
+{
+	free(*target);
+	*target = read_string(&parse->reader);
+	return *target;
+}
+
+static bool parse_hostname(struct parse *parse)
+{
+	return take_string(parse, &parse->host->hostname);
+}
+
+static bool parse_os_release(struct parse *parse)
+{
+	return take_string(parse, &parse->host->os_release);
+}
+
+static bool parse_version(struct parse *parse)
+{
+	return take_string(parse, &parse->host->perf_version);
+}
+
+static bool parse_arch(struct parse *parse)
+{
+	return take_string(parse, &parse->host->arch);
+}
+
+static bool parse_cpu_description(struct parse *parse)
+{
+	return take_string(parse, &parse->host->cpu_description);
+}
+
+static bool parse_cpuid(struct parse *parse)
+{
+	return take_string(parse, &parse->host->cpuid);
+}
+
+static bool parse_nrcpus(struct parse *parse)
+{
+	parse->host->cpus_available = fs_read_u32(&parse->reader);
+	parse->host->cpus_online = fs_read_u32(&parse->reader);
+	return !parse->reader.failed;
+}
+
+static bool parse_total_mem(struct parse *parse)
+{
+	parse->host->memory_kib = fs_read_u64(&parse->reader);
+	return !parse->reader.failed;
+}
+
+/* Append an argument so that a POSIX shell reads it back. */
+static void quote(FILE *out, const char *argument)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-./=,:@+%";
+
+	if (*argument && strspn(argument, plain) == strlen(argument)) {
+		fputs(argument, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *argument; argument++)
+		if (*argument == '\'')
+			fputs("'\\''", out);
+		else
+			fputc(*argument, out);
+	fputc('\'', out);
+}
+
+static bool parse_cmdline(struct parse *parse)
+{
+	uint32_t count = fs_read_u32(&parse->reader);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return false;
+	for (uint32_t i = 0; i < count && !parse->reader.failed && ftell(out) < CMDLINE_MAX; i++) {
+		char *argument = read_string(&parse->reader);
+
+		if (argument) {
+			if (i)
+				fputc(' ', out);
+			quote(out, argument);
+		}
+		free(argument);
+	}
+	fclose(out);
+	free(parse->host->cmdline);
+	parse->host->cmdline = text;
+	return !parse->reader.failed;
+}
+
+/* The event of the file that has the same first id, else the one at the same position. */
+static struct fs_event *event_of(struct fs_perf_file *file, size_t position, uint64_t first_id,
+				 bool has_id)
+{
+	if (has_id)
+		for (size_t i = 0; i < file->event_count; i++)
+			if (file->events[i].id_count && file->events[i].ids[0] == first_id)
+				return &file->events[i];
+	return position < file->event_count ? &file->events[position] : NULL;
+}
+
+static bool parse_event_desc(struct parse *parse)
+{
+	uint32_t count = fs_read_u32(&parse->reader);
+	uint32_t attr_size = fs_read_u32(&parse->reader);
+
+	for (uint32_t i = 0; i < count && !parse->reader.failed; i++) {
+		struct fs_event *event;
+		uint32_t id_count;
+		uint64_t first_id = 0;
+		char *name;
+
+		fs_read_bytes(&parse->reader, attr_size);
+		id_count = fs_read_u32(&parse->reader);
+		name = read_string(&parse->reader);
+		if (id_count > fs_reader_left(&parse->reader) / 8)
+			parse->reader.failed = true;
+		for (uint32_t k = 0; k < id_count && !parse->reader.failed; k++) {
+			uint64_t id = fs_read_u64(&parse->reader);
+
+			first_id = k ? first_id : id;
+		}
+		event = event_of(parse->file, i, first_id, id_count);
+		if (event && name && !event->name) {
+			event->name = name;
+			name = NULL;
+		}
+		free(name);
+	}
+	return !parse->reader.failed;
+}
+
+struct fs_cpu *fs_host_cpu(struct fs_host *host, uint64_t cpu)
+{
+	if (cpu >= FS_CPUS_MAX || FS_RESERVE(host->cpus, host->cpu_capacity, (size_t)cpu + 1))
+		return NULL;
+	for (; host->cpu_count <= cpu; host->cpu_count++)
+		host->cpus[host->cpu_count] = (struct fs_cpu){ .node = -1, .package = -1, .core = -1 };
+	host->cpus[cpu].present = true;
+	return &host->cpus[cpu];
+}
+
+/* Call set(cpu, value) for each CPU of a list such as "0-3,8"; false when it is malformed. */
+static bool each_cpu(struct parse *parse, const char *list,
+		     void (*set)(struct fs_cpu *cpu, int value), int value)
+{
+	while (*list) {
+		char *end;
+		unsigned long first = strtoul(list, &end, 10);
+		unsigned long last = first;
+
+		if (end == list)
+			return false;
+		if (*end == '-') {
+			list = end + 1;
+			last = strtoul(list, &end, 10);
+			if (end == list)
+				return false;
+		}
+		if (last < first || last >= FS_CPUS_MAX)
+			return false;
+		for (; first <= last; first++) {
+			struct fs_cpu *cpu = fs_host_cpu(parse->host, first);
+
+			if (!cpu || ++parse->cpu_steps > CPU_STEPS_MAX)
+				return false;
+			set(cpu, value);
+		}
+		if (*end && *end != ',')
+			return *end == '\n';
+		list = *end ? end + 1 : end;
+	}
+	return true;
+}
+
+static void set_node(struct fs_cpu *cpu, int node)
+{
+	cpu->node = node;
+}
+
+static void set_core(struct fs_cpu *cpu, int core)
+{
+	if (cpu->core < 0 || core < cpu->core)
+		cpu->core = core;
+}
+
+/*
+ * | u32 n, n * str core-sibling lists | u32 n, n * str thread-sibling lists |
+ * | nrcpus * {u32 core_id, u32 socket_id} | ... dies, not used |
+ */
+static bool parse_cpu_topology(struct parse *parse)
+{
+	struct fs_reader *reader = &parse->reader;
+	uint32_t count = fs_read_u32(reader);
+
+	for (uint32_t i = 0; i < count && !reader->failed; i++)
+		free(read_string(reader));
+	count = fs_read_u32(reader);
+	for (uint32_t i = 0; i < count && !reader->failed; i++) {
+		char *list = read_string(reader);
+
+		if (list)
+			each_cpu(parse, list, set_core, (int)strtoul(list, NULL, 10));
+		free(list);
+	}
+	if (reader->failed)
+		return false;
+	for (uint32_t i = 0; i < parse->host->cpus_available && fs_reader_left(reader) >= 8; i++) {
+		struct fs_cpu *cpu = fs_host_cpu(parse->host, i);
+
+		fs_read_u32(reader); /* core_id */
+		if (!cpu)
+			return false;
+		cpu->package = (int)fs_read_u32(reader);
+	}
+	return true;
+}
+
+static bool parse_numa_topology(struct parse *parse)
+{
+	struct fs_host *host = parse->host;
+	uint32_t count = fs_read_u32(&parse->reader);
+
+	for (uint32_t i = 0; i < count && i < LIST_MAX && !parse->reader.failed; i++) {
+		struct fs_numa_node *node;
+
+		if (FS_RESERVE(host->nodes, host->node_capacity, host->node_count + 1))
+			return false;
+		node = &host->nodes[host->node_count++];
+		node->node = fs_read_u32(&parse->reader);
+		node->memory_kib = fs_read_u64(&parse->reader);
+		node->free_kib = fs_read_u64(&parse->reader);
+		node->cpus = read_string(&parse->reader);
+		if (node->cpus && node->node < FS_CPUS_MAX)
+			each_cpu(parse, node->cpus, set_node, (int)node->node);
+	}
+	return !parse->reader.failed && count <= LIST_MAX;
+}
+
+static bool parse_pmu_mappings(struct parse *parse)
+{
+	struct fs_host *host = parse->host;
+	uint32_t count = fs_read_u32(&parse->reader);
+
+	for (uint32_t i = 0; i < count && i < LIST_MAX && !parse->reader.failed; i++) {
+		struct fs_pmu *pmu;
+
+		if (FS_RESERVE(host->pmus, host->pmu_capacity, host->pmu_count + 1))
+			return false;
+		pmu = &host->pmus[host->pmu_count];
+		pmu->type = fs_read_u32(&parse->reader);
+		pmu->name = read_string(&parse->reader);
+		host->pmu_count += pmu->name != NULL;
+	}
+	return !parse->reader.failed && count <= LIST_MAX;
+}
+
+static bool parse_group_desc(struct parse *parse)
+{
+	uint32_t count = fs_read_u32(&parse->reader);
+
+	for (uint32_t i = 0; i < count && !parse->reader.failed; i++) {
+		uint32_t leader;
+		uint32_t members;
+
+		free(read_string(&parse->reader));
+		leader = fs_read_u32(&parse->reader);
+		members = fs_read_u32(&parse->reader);
+		for (uint64_t k = leader; k < (uint64_t)leader + members &&
+					  k < parse->file->event_count && !parse->reader.failed; k++)
+			parse->file->events[k].leader = (int)leader;
+	}
+	return !parse->reader.failed;
+}
+
+static bool parse_cache(struct parse *parse)
+{
+	struct fs_host *host = parse->host;
+	uint32_t version = fs_read_u32(&parse->reader);
+	uint32_t count = fs_read_u32(&parse->reader);
+
+	for (uint32_t i = 0; i < count && i < LIST_MAX && !parse->reader.failed; i++) {
+		struct fs_cache *cache;
+
+		if (FS_RESERVE(host->caches, host->cache_capacity, host->cache_count + 1))
+			return false;
+		cache = &host->caches[host->cache_count++];
+		cache->level = fs_read_u32(&parse->reader);
+		cache->line_size = fs_read_u32(&parse->reader);
+		cache->sets = fs_read_u32(&parse->reader);
+		cache->ways = fs_read_u32(&parse->reader);
+		cache->type = read_string(&parse->reader);
+		cache->size = read_string(&parse->reader);
+		cache->cpus = read_string(&parse->reader);
+	}
+	return !parse->reader.failed && version == 1;
+}
+
+static bool parse_sample_time(struct parse *parse)
+{
+	parse->host->first_sample_ns = fs_read_u64(&parse->reader);
+	parse->host->last_sample_ns = fs_read_u64(&parse->reader);
+	return !parse->reader.failed;
+}
+
+static bool add_range(struct fs_host *host, uint64_t node, uint64_t first, uint64_t last)
+{
+	struct fs_memory_range *range;
+
+	if (FS_RESERVE(host->ranges, host->range_capacity, host->range_count + 1))
+		return false;
+	range = &host->ranges[host->range_count++];
+	*range = (struct fs_memory_range){ .node = node, .first = first, .last = last };
+	return true;
+}
+
+/* Bit i of a node's bitmap: physical memory [i * block, +block) belongs to it. */
+static bool parse_mem_topology(struct parse *parse)
+{
+	struct fs_reader *reader = &parse->reader;
+	uint64_t version = fs_read_u64(reader);
+	uint64_t block = fs_read_u64(reader);
+	uint64_t count = fs_read_u64(reader);
+
+	if (version != 1 || !block || block > 1ull << 48)
+		return false;
+	for (uint64_t i = 0; i < count && i < LIST_MAX && !reader->failed; i++) {
+		uint64_t node = fs_read_u64(reader);
+		uint64_t bits = fs_read_u64(reader);
+		uint64_t run = 0;
+		const uint8_t *words;
+
+		fs_read_u64(reader); /* the size once more */
+		if (bits > fs_reader_left(reader) * 8 || bits > UINT64_MAX / block)
+			return false;
+		words = fs_read_bytes(reader, (size_t)((bits + 63) / 64 * 8));
+		if (!words)
+			return false;
+		for (uint64_t bit = 0; bit <= bits; bit++) {
+			bool set = bit < bits && words[bit / 8] >> bit % 8 & 1;
+
+			if (!set && run && !add_range(parse->host, node, (bit - run) * block,
+						      bit * block - 1))
+				return false;
+			run = set ? run + 1 : 0;
+		}
+	}
+	return !reader->failed;
+}
+
+static bool parse_clock_id(struct parse *parse)
+{
+	parse->host->clock_resolution_ns = fs_read_u64(&parse->reader);
+	return !parse->reader.failed;
+}
+
+static bool parse_clock_data(struct parse *parse)
+{
+	struct fs_host *host = parse->host;
+	uint32_t version = fs_read_u32(&parse->reader);
+
+	host->clock_id = fs_read_u32(&parse->reader);
+	host->clock_wall_ns = fs_read_u64(&parse->reader);
+	host->clock_ns = fs_read_u64(&parse->reader);
+	host->has_clock_data = !parse->reader.failed && version == 1;
+	return host->has_clock_data;
+}
+
+static bool parse_e_machine(struct parse *parse)
+{
+	parse->host->e_machine = fs_read_u32(&parse->reader);
+	return !parse->reader.failed;
+}
+
+static bool is_line_size(uint32_t size)
+{
+	return size >= 16 && size <= 4096 && !(size & (size - 1));
+}
+
+static bool parse_line_size(struct parse *parse)
+{
+	uint32_t size = fs_read_u32(&parse->reader);
+
+	if (parse->reader.failed || !is_line_size(size))
+		return false;
+	parse->host->line_size = size;
+	parse->host->line_size_source = "cln_size";
+	return true;
+}
+
+/*
+ * A sequence of HEADER_BUILD_ID records:
+ * | u32 type, u16 misc, u16 size | s32 pid | u8 id[20] | u8 length, u8, u16 | path |
+ * The length is valid if bit 15 of misc is set, else the id has 20 bytes.
+ */
+static bool parse_build_id(struct parse *parse)
+{
+	struct fs_host *host = parse->host;
+
+	while (fs_reader_left(&parse->reader) >= 8) {
+		struct fs_build_id *entry;
+		struct fs_reader body;
+		const uint8_t *bytes;
+		const uint8_t *id;
+		uint8_t length;
+		uint16_t misc;
+		uint16_t size;
+
+		fs_read_u32(&parse->reader);
+		misc = fs_read_u16(&parse->reader);
+		size = fs_read_u16(&parse->reader);
+		if (size < 8 + 28)
+			return false;
+		bytes = fs_read_bytes(&parse->reader, size - 8u);
+		if (!bytes)
+			return false;
+		body = fs_reader_of(bytes, size - 8u);
+		fs_read_u32(&body); /* pid */
+		id = fs_read_bytes(&body, 20);
+		length = fs_read_u8(&body);
+		fs_read_bytes(&body, 3);
+		if (!(misc & 1 << 15))
+			length = 20;
+		if (length > 20)
+			return false;
+		if (FS_RESERVE(host->build_ids, host->build_id_capacity, host->build_id_count + 1))
+			return false;
+		entry = &host->build_ids[host->build_id_count];
+		fs_hex(entry->hex, id, length);
+		entry->cpumode = misc & FS_MISC_CPUMODE;
+		entry->path = strndup((const char *)body.data + body.offset, fs_reader_left(&body));
+		host->build_id_count += entry->path != NULL;
+	}
+	return !parse->reader.failed;
+}
+
+static const struct {
+	const char *name;
+	bool (*parse)(struct parse *parse); /* NULL: nothing in it for us */
+} parsers[FS_FEATURE_KNOWN_MAX + 1] = {
+	[FS_FEATURE_TRACING_DATA] = { "TRACING_DATA", NULL },
+	[FS_FEATURE_BUILD_ID] = { "BUILD_ID", parse_build_id },
+	[FS_FEATURE_HOSTNAME] = { "HOSTNAME", parse_hostname },
+	[FS_FEATURE_OSRELEASE] = { "OSRELEASE", parse_os_release },
+	[FS_FEATURE_VERSION] = { "VERSION", parse_version },
+	[FS_FEATURE_ARCH] = { "ARCH", parse_arch },
+	[FS_FEATURE_NRCPUS] = { "NRCPUS", parse_nrcpus },
+	[FS_FEATURE_CPUDESC] = { "CPUDESC", parse_cpu_description },
+	[FS_FEATURE_CPUID] = { "CPUID", parse_cpuid },
+	[FS_FEATURE_TOTAL_MEM] = { "TOTAL_MEM", parse_total_mem },
+	[FS_FEATURE_CMDLINE] = { "CMDLINE", parse_cmdline },
+	[FS_FEATURE_EVENT_DESC] = { "EVENT_DESC", parse_event_desc },
+	[FS_FEATURE_CPU_TOPOLOGY] = { "CPU_TOPOLOGY", parse_cpu_topology },
+	[FS_FEATURE_NUMA_TOPOLOGY] = { "NUMA_TOPOLOGY", parse_numa_topology },
+	[15] = { "BRANCH_STACK", NULL },
+	[FS_FEATURE_PMU_MAPPINGS] = { "PMU_MAPPINGS", parse_pmu_mappings },
+	[FS_FEATURE_GROUP_DESC] = { "GROUP_DESC", parse_group_desc },
+	[FS_FEATURE_AUXTRACE] = { "AUXTRACE", NULL }, /* an index of records that we walk anyway */
+	[19] = { "STAT", NULL },
+	[FS_FEATURE_CACHE] = { "CACHE", parse_cache },
+	[FS_FEATURE_SAMPLE_TIME] = { "SAMPLE_TIME", parse_sample_time },
+	[FS_FEATURE_MEM_TOPOLOGY] = { "MEM_TOPOLOGY", parse_mem_topology },
+	[FS_FEATURE_CLOCKID] = { "CLOCKID", parse_clock_id },
+	[24] = { "DIR_FORMAT", NULL },
+	[25] = { "BPF_PROG_INFO", NULL },
+	[26] = { "BPF_BTF", NULL },
+	[27] = { "COMPRESSED", NULL },
+	[28] = { "CPU_PMU_CAPS", NULL },
+	[FS_FEATURE_CLOCK_DATA] = { "CLOCK_DATA", parse_clock_data },
+	[30] = { "HYBRID_TOPOLOGY", NULL },
+	[31] = { "PMU_CAPS", NULL },
+	[32] = { "CPU_DOMAIN_INFO", NULL },
+	[FS_FEATURE_E_MACHINE] = { "E_MACHINE", parse_e_machine },
+	[FS_FEATURE_CLN_SIZE] = { "CLN_SIZE", parse_line_size },
+};
+
+static int read_feature(struct parse *parse, unsigned int bit, struct fs_loss *loss,
+			struct fs_error *error)
+{
+	struct fs_section section = parse->file->features[bit];
+	uint8_t *bytes;
+
+	if (bit > FS_FEATURE_KNOWN_MAX || !parsers[bit].name) {
+		fs_loss_add(loss, FS_LOSS_UNKNOWN_FEATURE, 1, section.size, section.offset,
+			    "feature %u", bit);
+		return 0;
+	}
+	if (!parsers[bit].parse) {
+		if (section.size)
+			fs_loss_add(loss, FS_LOSS_UNUSED_FEATURE, 1, section.size, section.offset,
+				    "feature %s", parsers[bit].name);
+		return 0;
+	}
+	if (section.size > FEATURE_SIZE_MAX) {
+		fs_loss_add(loss, FS_LOSS_LIMIT, 1, section.size, section.offset,
+			    "feature %s over %d MiB", parsers[bit].name, FEATURE_SIZE_MAX >> 20);
+		return 0;
+	}
+	bytes = malloc(section.size ? section.size : 1);
+	if (!bytes)
+		return fs_fail(error, FS_NOMEM, "out of memory for feature %s", parsers[bit].name);
+	if (fs_perf_read(parse->file, section.offset, bytes, section.size, error)) {
+		free(bytes);
+		return FS_REFUSED;
+	}
+	parse->reader = fs_reader_of(bytes, section.size);
+	if (!parsers[bit].parse(parse))
+		fs_loss_add(loss, FS_LOSS_BAD_FEATURE, 1, section.size, section.offset,
+			    "feature %s", parsers[bit].name);
+	free(bytes);
+	return 0;
+}
+
+/* The line size of the first-level data cache, else of any cache, else unknown. */
+static void settle_line_size(struct fs_host *host)
+{
+	if (host->line_size)
+		return;
+	for (size_t i = 0; i < host->cache_count; i++) {
+		const struct fs_cache *cache = &host->caches[i];
+
+		if (!is_line_size(cache->line_size) ||
+		    (host->line_size && (cache->level != 1 || !cache->type ||
+					 strcmp(cache->type, "Data") != 0)))
+			continue;
+		host->line_size = cache->line_size;
+		host->line_size_source = "cache";
+	}
+}
+
+int fs_host_read(struct fs_perf_file *file, struct fs_host *host, struct fs_loss *loss,
+		 struct fs_error *error)
+{
+	struct parse parse = { .file = file, .host = host };
+
+	*host = (struct fs_host){ 0 };
+	for (unsigned int bit = 0; bit < FS_FEATURE_BITS; bit++)
+		if (file->has_feature[bit])
+			FS_TRY(read_feature(&parse, bit, loss, error));
+	settle_line_size(host);
+	return 0;
+}
+
+void fs_host_free(struct fs_host *host)
+{
+	for (size_t i = 0; i < host->cache_count; i++) {
+		free(host->caches[i].type);
+		free(host->caches[i].size);
+		free(host->caches[i].cpus);
+	}
+	for (size_t i = 0; i < host->node_count; i++)
+		free(host->nodes[i].cpus);
+	for (size_t i = 0; i < host->pmu_count; i++)
+		free(host->pmus[i].name);
+	for (size_t i = 0; i < host->build_id_count; i++)
+		free(host->build_ids[i].path);
+	free(host->hostname);
+	free(host->os_release);
+	free(host->perf_version);
+	free(host->arch);
+	free(host->cpu_description);
+	free(host->cpuid);
+	free(host->cmdline);
+	free(host->cpus);
+	free(host->caches);
+	free(host->nodes);
+	free(host->ranges);
+	free(host->pmus);
+	free(host->build_ids);
+	*host = (struct fs_host){ 0 };
+}

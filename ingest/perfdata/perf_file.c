@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "ingest/perfdata/perf_file.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/vector.h"
+
+enum {
+	HEADER_SIZE = 104,
+	OLD_HEADER_SIZE = 72,  /* without the feature bitmap */
+	PIPE_HEADER_SIZE = 16, /* a stream saved to a file */
+	ATTR_SIZE_MIN = 64,
+	ATTR_SIZE_KNOWN = 144,
+	ATTRS_MAX = 65536,
+	IDS_MAX = 1 << 24,
+	CURSOR_BUFFER = 1 << 20,
+};
+
+int fs_perf_read(const struct fs_perf_file *file, uint64_t offset, void *buffer, size_t size,
+		 struct fs_error *error)
+{
+	size_t done = 0;
+
+	if (offset > INT64_MAX - size)
+		return fs_fail(error, FS_REFUSED, "%s: offset 0x%" PRIx64 " lies outside any file",
+			       file->path, offset);
+	while (done < size) {
+		ssize_t got = pread(file->fd, (char *)buffer + done, size - done,
+				    (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return fs_fail(error, FS_REFUSED,
+				       "%s: cannot read %zu bytes at offset 0x%" PRIx64 ": %s",
+				       file->path, size, offset,
+				       got ? strerror(errno) : "the file ends before them");
+		done += (size_t)got;
+	}
+	return 0;
+}
+
+static int refuse_magic(const struct fs_perf_file *file, const uint8_t *magic,
+			struct fs_error *error)
+{
+	if (!memcmp(magic, "2ELIFREP", 8))
+		return fs_fail(error, FS_REFUSED,
+			       "%s: offset 0: recorded on a big-endian machine, which this version "
+			       "does not read", file->path);
+	if (!memcmp(magic, "PERFFILE", 8))
+		return fs_fail(error, FS_REFUSED,
+			       "%s: offset 0: perf.data of version 1 (before 2012), which this "
+			       "version does not read", file->path);
+	return fs_fail(error, FS_REFUSED,
+		       "%s: offset 0: found %02x %02x %02x %02x %02x %02x %02x %02x, expected "
+		       "\"PERFILE2\": this is not a perf.data file", file->path, magic[0], magic[1],
+		       magic[2], magic[3], magic[4], magic[5], magic[6], magic[7]);
+}
+
+static struct fs_section read_section(struct fs_reader *reader)
+{
+	struct fs_section section;
+
+	section.offset = fs_read_u64(reader);
+	section.size = fs_read_u64(reader);
+	return section;
+}
+
+/* Whether a section lies in the file, without overflow. */
+static bool in_file(const struct fs_perf_file *file, struct fs_section section)
+{
+	return section.offset <= file->size && section.size <= file->size - section.offset;
+}
+
+void fs_attr_parse(const uint8_t *bytes, size_t size, struct fs_attr *ret_attr)
+{
+	uint8_t full[ATTR_SIZE_KNOWN] = { 0 };
+	struct fs_reader reader = fs_reader_of(full, sizeof(full));
+	struct fs_attr attr = { 0 };
+
+	memcpy(full, bytes, size < sizeof(full) ? size : sizeof(full));
+	attr.type = fs_read_u32(&reader);
+	attr.size = fs_read_u32(&reader);
+	attr.config = fs_read_u64(&reader);
+	attr.sample_period = fs_read_u64(&reader);
+	attr.sample_type = fs_read_u64(&reader);
+	attr.read_format = fs_read_u64(&reader);
+	attr.flags = fs_read_u64(&reader);
+	fs_read_u32(&reader); /* wakeup_events */
+	attr.bp_type = fs_read_u32(&reader);
+	attr.config1 = fs_read_u64(&reader);
+	attr.config2 = fs_read_u64(&reader);
+	attr.branch_sample_type = fs_read_u64(&reader);
+	attr.sample_regs_user = fs_read_u64(&reader);
+	fs_read_u32(&reader); /* sample_stack_user */
+	attr.clockid = (int32_t)fs_read_u32(&reader);
+	attr.sample_regs_intr = fs_read_u64(&reader);
+	fs_read_bytes(&reader, 24); /* aux_watermark .. sig_data */
+	attr.config3 = fs_read_u64(&reader);
+	attr.config4 = fs_read_u64(&reader);
+	*ret_attr = attr;
+}
+
+/* Read the ids of one event; a list that is not in the file is noted and left empty. */
+static int read_ids(struct fs_perf_file *file, struct fs_event *event, struct fs_section ids,
+		    struct fs_loss *loss, struct fs_error *error)
+{
+	size_t count = (size_t)(ids.size / 8);
+
+	if (!ids.size)
+		return 0;
+	if (!in_file(file, ids) || ids.size % 8 || count > IDS_MAX) {
+		fs_loss_add(loss, FS_LOSS_BAD_ATTR, 1, 0, ids.offset, "event %td",
+			    event - file->events);
+		return 0;
+	}
+	event->ids = malloc(count * 8);
+	if (!event->ids)
+		return fs_fail(error, FS_NOMEM, "%s: out of memory for %zu event ids", file->path,
+			       count);
+	event->id_count = count;
+	return fs_perf_read(file, ids.offset, event->ids, count * 8, error);
+}
+
+/* The entries of the attrs section; each ends with the section of its ids. */
+static int read_attrs(struct fs_perf_file *file, uint64_t attr_size, struct fs_loss *loss,
+		      struct fs_error *error)
+{
+	uint64_t stride = attr_size;
+	size_t count = (size_t)(file->attrs.size / attr_size);
+	uint8_t *bytes;
+	int code;
+
+	if (count > ATTRS_MAX)
+		return fs_fail(error, FS_REFUSED,
+			       "%s: offset 24: %zu events, at most %d are possible: the header is "
+			       "damaged", file->path, count, ATTRS_MAX);
+	bytes = malloc(file->attrs.size ? file->attrs.size : 1);
+	file->events = calloc(count ? count : 1, sizeof(*file->events));
+	if (!bytes || !file->events) {
+		free(bytes);
+		return fs_fail(error, FS_NOMEM, "%s: out of memory for %zu events", file->path, count);
+	}
+	code = fs_perf_read(file, file->attrs.offset, bytes, file->attrs.size, error);
+	for (size_t i = 0; !code && i < count; i++) {
+		struct fs_event *event = &file->events[i];
+		const uint8_t *entry = bytes + i * stride;
+		struct fs_reader reader = fs_reader_of(entry + stride - 16, 16);
+
+		fs_attr_parse(entry, stride - 16, &event->attr);
+		if (event->attr.size > ATTR_SIZE_KNOWN)
+			fs_loss_add(loss, FS_LOSS_ATTR_TAIL, 1, event->attr.size - ATTR_SIZE_KNOWN,
+				    file->attrs.offset + i * stride, "events");
+		if (event->attr.sample_type & ~(uint64_t)FS_SAMPLE_KNOWN)
+			fs_loss_add(loss, FS_LOSS_UNKNOWN_SAMPLE_FIELDS, 1, 0,
+				    file->attrs.offset + i * stride, "event %zu", i);
+		event->leader = -1;
+		file->event_count = i + 1;
+		code = read_ids(file, event, read_section(&reader), loss, error);
+	}
+	free(bytes);
+	return code;
+}
+
+/* The table of {offset, size} behind the data section, one per set bit of the bitmap. */
+static int read_feature_table(struct fs_perf_file *file, const uint64_t *bitmap,
+			      struct fs_loss *loss, struct fs_error *error)
+{
+	uint64_t at = file->data.offset + file->data.size;
+
+	for (unsigned int bit = 0; bit < FS_FEATURE_BITS; bit++) {
+		uint8_t bytes[16];
+		struct fs_reader reader = fs_reader_of(bytes, sizeof(bytes));
+		struct fs_section entry = { .offset = at, .size = sizeof(bytes) };
+
+		if (!(bitmap[bit / 64] >> bit % 64 & 1))
+			continue;
+		if (!in_file(file, entry)) {
+			fs_loss_add(loss, FS_LOSS_BAD_FEATURE, 1, 0, at, "feature %u", bit);
+			continue;
+		}
+		FS_TRY(fs_perf_read(file, at, bytes, sizeof(bytes), error));
+		at += sizeof(bytes);
+		entry = read_section(&reader);
+		if (!in_file(file, entry)) {
+			fs_loss_add(loss, FS_LOSS_BAD_FEATURE, 1, 0, at - sizeof(bytes),
+				    "feature %u", bit);
+			continue;
+		}
+		file->has_feature[bit] = true;
+		file->features[bit] = entry;
+	}
+	return 0;
+}
+
+static int check_header(struct fs_perf_file *file, uint64_t header_size, uint64_t attr_size,
+			struct fs_error *error)
+{
+	if (header_size == PIPE_HEADER_SIZE)
+		return fs_fail(error, FS_REFUSED,
+			       "%s: offset 8: a stream of perf record -o -, which this version does "
+			       "not read; record into a file", file->path);
+	if (header_size != HEADER_SIZE && header_size != OLD_HEADER_SIZE)
+		return fs_fail(error, FS_REFUSED,
+			       "%s: offset 8: header size is %" PRIu64 ", expected 104: the file is "
+			       "damaged", file->path, header_size);
+	if (attr_size < ATTR_SIZE_MIN + 16 || attr_size > 4096 || attr_size % 8)
+		return fs_fail(error, FS_REFUSED,
+			       "%s: offset 16: the size of an event description is %" PRIu64
+			       ", expected 80 to 160: the file is damaged or was never finished",
+			       file->path, attr_size);
+	if (!in_file(file, file->attrs))
+		return fs_fail(error, FS_REFUSED,
+			       "%s: offset 24: event descriptions at 0x%" PRIx64 " (%" PRIu64
+			       " bytes) lie outside the file of %" PRIu64 " bytes", file->path,
+			       file->attrs.offset, file->attrs.size, file->size);
+	if (file->data.offset > file->size)
+		return fs_fail(error, FS_REFUSED,
+			       "%s: offset 40: the data section begins at 0x%" PRIx64
+			       ", behind the end of the file (%" PRIu64 " bytes)", file->path,
+			       file->data.offset, file->size);
+	if (file->data.offset < OLD_HEADER_SIZE)
+		return fs_fail(error, FS_REFUSED,
+			       "%s: offset 40: the data section begins at 0x%" PRIx64
+			       ", inside the header: the file is damaged", file->path,
+			       file->data.offset);
+	return 0;
+}
+
+/* Find the end of the data section and note what is missing or left over. */
+static void settle_data(struct fs_perf_file *file, struct fs_loss *loss)
+{
+	if (!file->data.size) {
+		file->unclean = file->size > file->data.offset;
+		file->data_end = file->size;
+		if (file->unclean)
+			fs_loss_add(loss, FS_LOSS_UNCLEAN_END, 1, 0, 48, "file");
+		return;
+	}
+	file->data_end = file->size;
+	if (in_file(file, file->data))
+		file->data_end = file->data.offset + file->data.size;
+	else
+		fs_loss_add(loss, FS_LOSS_TRUNCATED_FILE, 1,
+			    file->data.size - (file->size - file->data.offset), file->size, "file");
+}
+
+static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct fs_error *error)
+{
+	uint8_t bytes[HEADER_SIZE] = { 0 };
+	struct fs_reader reader = fs_reader_of(bytes, sizeof(bytes));
+	uint64_t bitmap[4] = { 0 };
+	uint64_t header_size;
+	uint64_t attr_size;
+	size_t have = file->size < sizeof(bytes) ? (size_t)file->size : sizeof(bytes);
+
+	if (!file->size)
+		return fs_fail(error, FS_REFUSED, "%s: the file is empty; record again and let perf "
+			       "record finish", file->path);
+	FS_TRY(fs_perf_read(file, 0, bytes, have, error));
+	if (have < 8 || memcmp(fs_read_bytes(&reader, 8), "PERFILE2", 8) != 0)
+		return refuse_magic(file, bytes, error);
+	header_size = fs_read_u64(&reader);
+	if (have < OLD_HEADER_SIZE && header_size != PIPE_HEADER_SIZE)
+		return fs_fail(error, FS_REFUSED,
+			       "%s: the file ends at offset %zu, inside the header of 104 bytes",
+			       file->path, have);
+	attr_size = fs_read_u64(&reader);
+	file->attrs = read_section(&reader);
+	file->data = read_section(&reader);
+	read_section(&reader); /* event_types: unused since 2013 */
+	if (header_size == HEADER_SIZE)
+		for (unsigned int i = 0; i < 4; i++)
+			bitmap[i] = fs_read_u64(&reader);
+	FS_TRY(check_header(file, header_size, attr_size, error));
+	FS_TRY(read_attrs(file, attr_size, loss, error));
+	settle_data(file, loss);
+	if (file->unclean || file->data_end != file->data.offset + file->data.size)
+		return 0;
+	return read_feature_table(file, bitmap, loss, error);
+}
+
+int fs_perf_open(struct fs_perf_file *file, const char *path, struct fs_loss *loss,
+		 struct fs_error *error)
+{
+	struct stat status;
+
+	*file = (struct fs_perf_file){ .path = path };
+	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (file->fd < 0)
+		return fs_fail(error, FS_REFUSED, "%s: cannot open: %s", path, strerror(errno));
+	if (fstat(file->fd, &status))
+		return fs_fail(error, FS_REFUSED, "%s: cannot stat: %s", path, strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return fs_fail(error, FS_REFUSED, "%s: a perf.data directory, which this version does "
+			       "not read; record without --threads", path);
+	if (!S_ISREG(status.st_mode))
+		return fs_fail(error, FS_REFUSED, "%s: not a regular file", path);
+	file->size = (uint64_t)status.st_size;
+	return read_header(file, loss, error);
+}
+
+void fs_perf_close(struct fs_perf_file *file)
+{
+	for (size_t i = 0; i < file->event_count; i++) {
+		free(file->events[i].ids);
+		free(file->events[i].name);
+		free(file->events[i].unit);
+	}
+	free(file->events);
+	if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct fs_perf_file){ .fd = -1 };
+}
+
+int fs_cursor_open(struct fs_cursor *cursor, const struct fs_perf_file *file,
+		   struct fs_error *error)
+{
+	*cursor = (struct fs_cursor){ .file = file, .position = file->data.offset };
+	cursor->buffer = malloc(CURSOR_BUFFER);
+	if (!cursor->buffer)
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	return 0;
+}
+
+void fs_cursor_close(struct fs_cursor *cursor)
+{
+	free(cursor->buffer);
+	*cursor = (struct fs_cursor){ 0 };
+}
+
+/* Make the buffer begin at the cursor's position. */
+static int refill(struct fs_cursor *cursor, struct fs_error *error)
+{
+	uint64_t left = cursor->file->data_end - cursor->position;
+	size_t size = left < CURSOR_BUFFER ? (size_t)left : CURSOR_BUFFER;
+
+	FS_TRY(fs_perf_read(cursor->file, cursor->position, cursor->buffer, size, error));
+	cursor->buffer_offset = cursor->position;
+	cursor->buffer_used = size;
+	return 0;
+}
+
+/* Raw bytes that an AUXTRACE or TRACING_DATA record owns behind its own size. */
+static uint64_t raw_size(const struct fs_record *record)
+{
+	struct fs_reader reader = record->payload;
+	uint64_t size;
+
+	if (record->type == FS_RECORD_AUXTRACE)
+		return fs_read_u64(&reader);
+	if (record->type != FS_RECORD_HEADER_TRACING_DATA)
+		return 0;
+	size = fs_read_u32(&reader);
+	return (size + 7) & ~7ull;
+}
+
+static void end_walk(struct fs_cursor *cursor, struct fs_loss *loss, enum fs_loss_kind kind)
+{
+	if (loss)
+		fs_loss_add(loss, kind, 1, cursor->file->data_end - cursor->position,
+			    cursor->position, "data section");
+	cursor->position = cursor->file->data_end;
+}
+
+int fs_cursor_next(struct fs_cursor *cursor, struct fs_record *ret_record, bool *ret_more,
+		   struct fs_loss *loss, struct fs_error *error)
+{
+	uint64_t left = cursor->file->data_end - cursor->position;
+	struct fs_reader header;
+	uint64_t buffer_end;
+	size_t at;
+
+	*ret_more = false;
+	if (!left)
+		return 0;
+	/* a record is at most 64 KiB: keep that much in the buffer, as far as the data goes */
+	buffer_end = cursor->buffer_offset + cursor->buffer_used;
+	if (!cursor->buffer_used ||
+	    (cursor->position + UINT16_MAX > buffer_end && buffer_end < cursor->file->data_end) ||
+	    cursor->position > buffer_end)
+		FS_TRY(refill(cursor, error));
+	at = (size_t)(cursor->position - cursor->buffer_offset);
+	header = fs_reader_of(cursor->buffer + at, cursor->buffer_used - at);
+	ret_record->type = fs_read_u32(&header);
+	ret_record->misc = fs_read_u16(&header);
+	ret_record->size = fs_read_u16(&header);
+	ret_record->offset = cursor->position;
+	if (header.failed || (ret_record->size >= 8 && ret_record->size > left)) {
+		end_walk(cursor, loss, FS_LOSS_TRUNCATED_FILE);
+		return 0;
+	}
+	if (ret_record->size < 8) {
+		end_walk(cursor, loss, FS_LOSS_BAD_RECORD);
+		return 0;
+	}
+	ret_record->payload = fs_reader_of(cursor->buffer + at + 8, ret_record->size - 8u);
+	ret_record->raw.offset = cursor->position + ret_record->size;
+	ret_record->raw.size = raw_size(ret_record);
+	left -= ret_record->size;
+	if (ret_record->raw.size > left) {
+		if (loss)
+			fs_loss_add(loss, FS_LOSS_TRUNCATED_FILE, 1, ret_record->raw.size - left,
+				    ret_record->raw.offset + left, "raw data of record type %u",
+				    ret_record->type);
+		ret_record->raw.size = left;
+	}
+	cursor->position += ret_record->size + ret_record->raw.size;
+	*ret_more = true;
+	return 0;
+}

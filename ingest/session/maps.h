@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What was mapped where, over time.
+ *
+ * Pass one notes every MMAP and MMAP2; fs_maps_settle() sorts them by process and address into
+ * implicit interval trees. A lookup finds all mappings of a process that cover an address and
+ * takes the latest one that was made in time: perf records no unmapping, a later mapping replaces
+ * the earlier one.
+ *
+ *   sorted by (pid, address):  | pid 7: m0 m1 m2 ... | pid 9: ... |
+ *   the middle of a range is the root of its tree; reach[i] is the highest end below node i
+ */
+#ifndef FS_SESSION_MAPS_H
+#define FS_SESSION_MAPS_H
+
+#include "common/intern.h"
+#include "ingest/session/threads.h"
+
+#define FS_PID_KERNEL UINT32_MAX /* as perf writes it */
+
+struct fs_map {
+	uint32_t pid, tid;
+	uint64_t time_ns; /* 0: before the recording */
+	uint64_t order;	  /* file offset */
+	uint64_t start, end; /* [start, end) */
+	uint64_t pgoff;
+	uint32_t prot, flags;
+	bool has_prot; /* MMAP2 */
+	bool data;     /* not executable */
+	uint32_t dso;
+};
+
+struct fs_dso {
+	uint32_t path;	    /* interned */
+	int64_t build_id;   /* interned hex, FS_NONE */
+	uint16_t cpumode;
+	uint64_t samples;
+};
+
+struct fs_maps {
+	struct fs_map *maps;
+	size_t count, capacity;
+	uint64_t *reach;
+	struct fs_table roots; /* pid -> first and end index, packed as two u32 */
+	struct fs_dso *dsos;
+	size_t dso_count, dso_capacity;
+	struct fs_table dso_ids; /* {path, build_id} -> index */
+};
+
+void fs_maps_init(struct fs_maps *maps);
+void fs_maps_free(struct fs_maps *maps);
+
+/* The DSO of a path and build-id (interned; FS_NONE: not told). Returns 0 or FS_NOMEM. */
+int fs_maps_dso(struct fs_maps *maps, uint32_t path, int64_t build_id, uint16_t cpumode,
+		uint32_t *ret_dso);
+int fs_maps_note(struct fs_maps *maps, const struct fs_map *map);
+int fs_maps_settle(struct fs_maps *maps);
+
+/*
+ * The index of the mapping that covers address in an image at time_ns, FS_NONE if there is none.
+ * A forked image that maps nothing itself there is looked up in its parent at the time of the
+ * fork. *ret_from and *ret_to bound the time for which the answer holds: [from, to).
+ */
+int64_t fs_maps_find(const struct fs_maps *maps, const struct fs_threads *threads, int64_t space,
+		     uint64_t address, uint64_t time_ns, uint64_t *ret_from, uint64_t *ret_to);
+
+#endif

@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How it works: one handler per record type in a table. Each gets the record's payload without
+ * the sample_id trailer, which is parsed before.
+ */
+#include "ingest/session/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "common/vector.h"
+
+enum {
+	AUXTRACE_ARM_SPE = 4,
+	AUX_TRUNCATED = 1,
+	AUX_PARTIAL = 4,
+	AUX_COLLISION = 8,
+	EVENT_UPDATE_UNIT = 0,
+	EVENT_UPDATE_SCALE = 1,
+	EVENT_UPDATE_NAME = 2,
+	SPE_METADATA_V1_WORDS = 2,
+};
+
+struct handling {
+	struct fs_session *session;
+	const struct fs_record *record;
+	struct fs_reader payload;
+	struct fs_sample_id id;
+	struct fs_error *error;
+};
+
+static int no_memory(struct handling *handling)
+{
+	return fs_fail(handling->error, FS_NOMEM, "%s: out of memory at offset 0x%llx",
+		       handling->session->file.path, (unsigned long long)handling->record->offset);
+}
+
+static int too_short(struct handling *handling)
+{
+	fs_loss_add(&handling->session->loss, FS_LOSS_SHORT_RECORD, 1, handling->record->size,
+		    handling->record->offset, "record type %u", handling->record->type);
+	return 0;
+}
+
+/* The rest of the payload as a string that ends at a NUL or at the end. */
+static int take_name(struct handling *handling, uint32_t *ret_id)
+{
+	const char *text = (const char *)handling->payload.data + handling->payload.offset;
+
+	return fs_intern(&handling->session->strings, text,
+			 strnlen(text, fs_reader_left(&handling->payload)), ret_id);
+}
+
+/* | u32 pid, tid | u64 addr, len, pgoff | [24 bytes id, u32 prot, flags] | filename | */
+static int handle_mmap(struct handling *handling)
+{
+	struct fs_session *session = handling->session;
+	struct fs_reader *payload = &handling->payload;
+	uint16_t misc = handling->record->misc;
+	bool is_mmap2 = handling->record->type == FS_RECORD_MMAP2;
+	struct fs_map map = { 0 };
+	const uint8_t *identity = NULL;
+	int64_t build_id = FS_NONE;
+	uint64_t length;
+	uint32_t path;
+
+	map.pid = fs_read_u32(payload);
+	map.tid = fs_read_u32(payload);
+	map.start = fs_read_u64(payload);
+	length = fs_read_u64(payload);
+	map.pgoff = fs_read_u64(payload);
+	if (is_mmap2) {
+		identity = fs_read_bytes(payload, 24);
+		map.prot = fs_read_u32(payload);
+		map.flags = fs_read_u32(payload);
+	}
+	if (payload->failed)
+		return too_short(handling);
+	map.has_prot = is_mmap2;
+	map.data = misc & FS_MISC_BIT13;
+	map.end = length > UINT64_MAX - map.start ? UINT64_MAX : map.start + length;
+	map.time_ns = handling->id.time;
+	map.order = handling->record->offset;
+	if (take_name(handling, &path))
+		return no_memory(handling);
+	if (is_mmap2 && misc & FS_MISC_BIT14 && identity[0] && identity[0] <= 20) {
+		char hex[41];
+		uint32_t id;
+
+		fs_hex(hex, identity + 4, identity[0]);
+		if (fs_intern(&session->strings, hex, 2u * identity[0], &id))
+			return no_memory(handling);
+		build_id = id;
+	}
+	if (map.end == map.start)
+		return 0;
+	if (fs_maps_dso(&session->maps, path, build_id, misc & FS_MISC_CPUMODE, &map.dso) ||
+	    fs_maps_note(&session->maps, &map))
+		return no_memory(handling);
+	return 0;
+}
+
+/* | u32 pid, tid | comm | */
+static int handle_comm(struct handling *handling)
+{
+	struct fs_thread_event event = {
+		.kind = FS_THREAD_COMM, .time_ns = handling->id.time,
+		.order = handling->record->offset,
+		.exec = handling->record->misc & FS_MISC_BIT13,
+	};
+
+	event.pid = fs_read_u32(&handling->payload);
+	event.tid = fs_read_u32(&handling->payload);
+	if (handling->payload.failed)
+		return too_short(handling);
+	if (take_name(handling, &event.comm) ||
+	    fs_threads_note(&handling->session->threads, &event))
+		return no_memory(handling);
+	return 0;
+}
+
+/* FORK and EXIT: | u32 pid, ppid, tid, ptid | u64 time | */
+static int handle_task(struct handling *handling)
+{
+	struct fs_thread_event event = { .order = handling->record->offset };
+
+	event.kind = handling->record->type == FS_RECORD_FORK ? FS_THREAD_FORK : FS_THREAD_EXIT;
+	event.pid = fs_read_u32(&handling->payload);
+	event.parent_pid = fs_read_u32(&handling->payload);
+	event.tid = fs_read_u32(&handling->payload);
+	event.parent_tid = fs_read_u32(&handling->payload);
+	event.time_ns = fs_read_u64(&handling->payload);
+	if (handling->payload.failed)
+		return too_short(handling);
+	if (fs_threads_note(&handling->session->threads, &event))
+		return no_memory(handling);
+	return 0;
+}
+
+/* LOST: | u64 id, lost |; LOST_SAMPLES: | u64 lost | */
+static int handle_lost(struct handling *handling)
+{
+	bool samples = handling->record->type == FS_RECORD_LOST_SAMPLES;
+	uint64_t lost;
+
+	if (!samples)
+		fs_read_u64(&handling->payload);
+	lost = fs_read_u64(&handling->payload);
+	if (handling->payload.failed)
+		return too_short(handling);
+	if (!lost)
+		return 0;
+	if (handling->id.has_cpu)
+		fs_loss_add(&handling->session->loss,
+			    samples ? FS_LOSS_LOST_SAMPLES : FS_LOSS_LOST_RECORDS, lost, 0,
+			    handling->record->offset, "cpu %u", handling->id.cpu);
+	else
+		fs_loss_add(&handling->session->loss,
+			    samples ? FS_LOSS_LOST_SAMPLES : FS_LOSS_LOST_RECORDS, lost, 0,
+			    handling->record->offset, "trace");
+	return 0;
+}
+
+static int handle_throttle(struct handling *handling)
+{
+	if (handling->record->type == FS_RECORD_THROTTLE)
+		fs_loss_add(&handling->session->loss, FS_LOSS_THROTTLED, 1, 0,
+			    handling->record->offset, "cpu %d",
+			    handling->id.has_cpu ? (int)handling->id.cpu : -1);
+	return 0;
+}
+
+/* | u64 aux_offset, aux_size, flags | */
+static int handle_aux(struct handling *handling)
+{
+	static const struct {
+		uint64_t bit;
+		enum fs_loss_kind kind;
+	} flag[] = {
+		{ AUX_TRUNCATED, FS_LOSS_AUX_TRUNCATED },
+		{ AUX_PARTIAL, FS_LOSS_AUX_PARTIAL },
+		{ AUX_COLLISION, FS_LOSS_AUX_COLLISION },
+	};
+	uint64_t flags;
+
+	fs_read_u64(&handling->payload);
+	fs_read_u64(&handling->payload);
+	flags = fs_read_u64(&handling->payload);
+	if (handling->payload.failed)
+		return too_short(handling);
+	for (size_t i = 0; i < sizeof(flag) / sizeof(flag[0]); i++)
+		if (flags & flag[i].bit)
+			fs_loss_add(&handling->session->loss, flag[i].kind, 1, 0,
+				    handling->record->offset, "cpu %d",
+				    handling->id.has_cpu ? (int)handling->id.cpu : -1);
+	return 0;
+}
+
+static int note_switch(struct handling *handling, struct fs_switch entry)
+{
+	struct fs_session *session = handling->session;
+	uint32_t cpu = handling->id.cpu;
+	struct fs_switches *list;
+
+	if (!handling->id.has_cpu || !handling->id.has_time || cpu >= FS_CPUS_MAX)
+		return 0;
+	if (FS_RESERVE(session->switches, session->switch_cpu_capacity, cpu + 1u))
+		return no_memory(handling);
+	if (session->switch_cpus <= cpu)
+		session->switch_cpus = cpu + 1u;
+	list = &session->switches[cpu];
+	if (FS_RESERVE(list->switches, list->capacity, list->count + 1))
+		return no_memory(handling);
+	entry.time_ns = handling->id.time;
+	entry.order = handling->record->offset;
+	list->switches[list->count++] = entry;
+	return 0;
+}
+
+/*
+ * SWITCH has no payload, SWITCH_CPU_WIDE | u32 next_prev_pid, next_prev_tid |; the task itself is
+ * in the trailer. Going out, a CPU-wide record names who comes next.
+ */
+static int handle_switch(struct handling *handling)
+{
+	struct fs_switch entry = { .pid = FS_PID_UNKNOWN, .tid = FS_PID_UNKNOWN,
+				   .attribution = FS_ATTRIBUTION_SWITCH };
+
+	if (!(handling->record->misc & FS_MISC_BIT13)) {
+		if (!handling->id.has_tid)
+			return 0;
+		entry.pid = handling->id.pid;
+		entry.tid = handling->id.tid;
+	} else if (handling->record->type == FS_RECORD_SWITCH_CPU_WIDE) {
+		entry.pid = fs_read_u32(&handling->payload);
+		entry.tid = fs_read_u32(&handling->payload);
+		if (handling->payload.failed)
+			return too_short(handling);
+	}
+	return note_switch(handling, entry);
+}
+
+/* | u32 pid, tid |: who ran when the AUX event was enabled on this CPU */
+static int handle_itrace_start(struct handling *handling)
+{
+	struct fs_switch entry = { .attribution = FS_ATTRIBUTION_ITRACE };
+
+	entry.pid = fs_read_u32(&handling->payload);
+	entry.tid = fs_read_u32(&handling->payload);
+	if (handling->payload.failed)
+		return too_short(handling);
+	return note_switch(handling, entry);
+}
+
+/* | u64 shift, mult, zero | [u64 cycles, mask, u8 has_zero, u8 is_short, 6 bytes] | */
+static int handle_time_conv(struct handling *handling)
+{
+	struct fs_clock clock = { 0 };
+	uint8_t has_zero = 1;
+
+	clock.shift = fs_read_u64(&handling->payload);
+	clock.mult = fs_read_u64(&handling->payload);
+	clock.zero = fs_read_u64(&handling->payload);
+	if (handling->payload.failed)
+		return too_short(handling);
+	if (fs_reader_left(&handling->payload) >= 18) {
+		clock.cycles = fs_read_u64(&handling->payload);
+		clock.mask = fs_read_u64(&handling->payload);
+		has_zero = fs_read_u8(&handling->payload);
+		clock.is_short = fs_read_u8(&handling->payload);
+	}
+	clock.valid = clock.mult && clock.shift < 64 && has_zero;
+	handling->session->clock = clock;
+	return 0;
+}
+
+/* | u64 nr | nr * {u64 id, idx, cpu, tid} | */
+static int handle_id_index(struct handling *handling)
+{
+	uint64_t count = fs_read_u64(&handling->payload);
+
+	if (handling->payload.failed || count > fs_reader_left(&handling->payload) / 32)
+		return too_short(handling);
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t id = fs_read_u64(&handling->payload);
+		struct fs_event_id *known = fs_table_get(&handling->session->ids, &id);
+		int64_t cpu;
+		int64_t tid;
+
+		fs_read_u64(&handling->payload); /* idx */
+		cpu = (int64_t)fs_read_u64(&handling->payload);
+		tid = (int64_t)fs_read_u64(&handling->payload);
+		if (known) {
+			known->cpu = cpu >= 0 && cpu < FS_CPUS_MAX ? cpu : -1;
+			known->tid = tid >= 0 && tid < UINT32_MAX ? tid : -1;
+		}
+	}
+	return 0;
+}
+
+/* | u64 kind, id | value | */
+static int handle_event_update(struct handling *handling)
+{
+	uint64_t kind = fs_read_u64(&handling->payload);
+	uint64_t id = fs_read_u64(&handling->payload);
+	int64_t index = fs_session_event_of_id(handling->session, id);
+	struct fs_event *event;
+	char **text;
+
+	if (handling->payload.failed)
+		return too_short(handling);
+	if (index == FS_NONE)
+		return 0;
+	event = &handling->session->file.events[index];
+	if (kind == EVENT_UPDATE_SCALE) {
+		const uint8_t *bytes = fs_read_bytes(&handling->payload, sizeof(double));
+
+		if (!bytes)
+			return too_short(handling);
+		memcpy(&event->scale, bytes, sizeof(double));
+		return 0;
+	}
+	if (kind != EVENT_UPDATE_UNIT && kind != EVENT_UPDATE_NAME)
+		return 0;
+	text = kind == EVENT_UPDATE_UNIT ? &event->unit : &event->name;
+	free(*text);
+	*text = strndup((const char *)handling->payload.data + handling->payload.offset,
+			fs_reader_left(&handling->payload));
+	return *text ? 0 : no_memory(handling);
+}
+
+/*
+ * Version 2, by CPU: | u64 magic, cpu, nr_params | nr_params words: MIDR, PMU type, ... |
+ */
+static int read_spe_cpus(struct handling *handling, uint64_t count)
+{
+	struct fs_spe_session *spe = &handling->session->spe;
+	struct fs_reader *payload = &handling->payload;
+
+	for (uint64_t i = 0; i < count; i++) {
+		struct fs_spe_cpu cpu = { 0 };
+		uint64_t params;
+
+		fs_read_u64(payload);
+		cpu.cpu = (uint32_t)fs_read_u64(payload);
+		params = fs_read_u64(payload);
+		if (payload->failed || params > fs_reader_left(payload) / 8)
+			return too_short(handling);
+		for (uint64_t k = 0; k < params; k++) {
+			uint64_t word = fs_read_u64(payload);
+
+			cpu.midr = k == 0 ? word : cpu.midr;
+			cpu.pmu_type = k == 1 ? word : cpu.pmu_type;
+		}
+		if (FS_RESERVE(spe->cpus, spe->cpu_capacity, spe->cpu_count + 1))
+			return no_memory(handling);
+		spe->cpus[spe->cpu_count++] = cpu;
+	}
+	return 0;
+}
+
+/* | u32 type, reserved | u64 words: version 1 {pmu_type, per_cpu}, version 2 {2, header words,
+ * pmu_type, nr_cpu, ...} | */
+static int handle_auxtrace_info(struct handling *handling)
+{
+	struct fs_spe_session *spe = &handling->session->spe;
+	struct fs_reader *payload = &handling->payload;
+	uint32_t type = fs_read_u32(payload);
+	uint64_t header_words;
+	uint64_t cpu_count;
+
+	fs_read_u32(payload);
+	if (payload->failed)
+		return too_short(handling);
+	if (type != AUXTRACE_ARM_SPE)
+		return 0;
+	spe->present = true;
+	if (fs_reader_left(payload) == SPE_METADATA_V1_WORDS * 8) {
+		spe->metadata_version = 1;
+		spe->pmu_type = fs_read_u64(payload);
+		return 0;
+	}
+	spe->metadata_version = fs_read_u64(payload);
+	header_words = fs_read_u64(payload);
+	spe->pmu_type = fs_read_u64(payload);
+	cpu_count = fs_read_u64(payload);
+	if (payload->failed || header_words < 4 ||
+	    header_words - 4 > fs_reader_left(payload) / 8)
+		return too_short(handling);
+	fs_read_bytes(payload, (size_t)(header_words - 4) * 8);
+	if (cpu_count > fs_reader_left(payload) / 24)
+		return too_short(handling);
+	return read_spe_cpus(handling, cpu_count);
+}
+
+static int handle_auxtrace_error(struct handling *handling)
+{
+	fs_loss_add(&handling->session->loss, FS_LOSS_AUXTRACE_ERROR, 1, 0,
+		    handling->record->offset, "trace");
+	return 0;
+}
+
+static int handle_compressed(struct handling *handling)
+{
+	fs_loss_add(&handling->session->loss, FS_LOSS_COMPRESSED_RECORD, 1, handling->record->size,
+		    handling->record->offset, "record type %u", handling->record->type);
+	return 0;
+}
+
+static int (*const handlers[])(struct handling *handling) = {
+	[FS_RECORD_MMAP] = handle_mmap,
+	[FS_RECORD_LOST] = handle_lost,
+	[FS_RECORD_COMM] = handle_comm,
+	[FS_RECORD_EXIT] = handle_task,
+	[FS_RECORD_THROTTLE] = handle_throttle,
+	[FS_RECORD_FORK] = handle_task,
+	[FS_RECORD_MMAP2] = handle_mmap,
+	[FS_RECORD_AUX] = handle_aux,
+	[FS_RECORD_ITRACE_START] = handle_itrace_start,
+	[FS_RECORD_LOST_SAMPLES] = handle_lost,
+	[FS_RECORD_SWITCH] = handle_switch,
+	[FS_RECORD_SWITCH_CPU_WIDE] = handle_switch,
+	[FS_RECORD_ID_INDEX] = handle_id_index,
+	[FS_RECORD_AUXTRACE_INFO] = handle_auxtrace_info,
+	[FS_RECORD_AUXTRACE_ERROR] = handle_auxtrace_error,
+	[FS_RECORD_EVENT_UPDATE] = handle_event_update,
+	[FS_RECORD_TIME_CONV] = handle_time_conv,
+	[FS_RECORD_COMPRESSED] = handle_compressed,
+	[FS_RECORD_COMPRESSED2] = handle_compressed,
+};
+
+static bool is_known(uint32_t type)
+{
+	return (type >= 1 && type <= FS_RECORD_KERNEL_MAX) ||
+	       (type >= FS_RECORD_USER_FIRST && type <= FS_RECORD_USER_MAX);
+}
+
+/* The attr whose trailer a record other than SAMPLE carries: the one its last word names where
+ * there is one, else the first. */
+static const struct fs_attr *trailer_attr(const struct fs_session *session,
+					  const struct fs_reader *payload)
+{
+	const struct fs_attr *first = &session->file.events[0].attr;
+	uint64_t id = 0;
+	int64_t event;
+
+	if (!(first->sample_type & FS_SAMPLE_IDENTIFIER) || payload->size < 8)
+		return first;
+	memcpy(&id, payload->data + payload->size - 8, sizeof(id));
+	event = fs_session_event_of_id(session, id);
+	return event == FS_NONE ? first : &session->file.events[event].attr;
+}
+
+static int handle(struct fs_session *session, const struct fs_record *record,
+		  struct fs_error *error)
+{
+	struct handling handling = {
+		.session = session, .record = record, .payload = record->payload, .error = error,
+	};
+	uint32_t type = record->type;
+
+	session->record_count[type < FS_RECORD_TYPES - 1 ? type : FS_RECORD_TYPES - 1]++;
+	if (type == FS_RECORD_SAMPLE)
+		return 0;
+	if (!is_known(type)) {
+		fs_loss_add(&session->loss, FS_LOSS_UNKNOWN_RECORD, 1, record->size, record->offset,
+			    "record type %u", type);
+		return 0;
+	}
+	if (type >= sizeof(handlers) / sizeof(handlers[0]) || !handlers[type])
+		return 0;
+	if (type < FS_RECORD_USER_FIRST && session->file.event_count)
+		fs_sample_id_take(trailer_attr(session, &handling.payload), &handling.payload,
+				  &handling.id);
+	return handlers[type](&handling);
+}
+
+static int index_ids(struct fs_session *session, struct fs_error *error)
+{
+	for (size_t i = 0; i < session->file.event_count; i++) {
+		const struct fs_event *event = &session->file.events[i];
+
+		for (size_t k = 0; k < event->id_count; k++) {
+			bool added;
+			struct fs_event_id *value =
+				fs_table_put(&session->ids, &event->ids[k], NULL, &added);
+
+			if (!value)
+				return fs_fail(error, FS_NOMEM, "out of memory for event ids");
+			if (added) /* of two events with one id the first counts, as in perf */
+				*value = (struct fs_event_id){ .event = i, .cpu = -1, .tid = -1 };
+		}
+	}
+	session->id_position = session->file.event_count
+				       ? fs_sample_id_position(&session->file.events[0].attr)
+				       : -1;
+	return 0;
+}
+
+int64_t fs_session_event_of_id(const struct fs_session *session, uint64_t id)
+{
+	const struct fs_event_id *found = fs_table_get(&session->ids, &id);
+
+	return found ? (int64_t)found->event : FS_NONE;
+}
+
+const struct fs_event *fs_session_event(const struct fs_session *session,
+					const struct fs_reader *payload)
+{
+	struct fs_reader reader = *payload;
+	int64_t event;
+	uint64_t id;
+
+	if (session->file.event_count == 1)
+		return &session->file.events[0];
+	if (!session->file.event_count)
+		return NULL;
+	if (session->id_position < 0)
+		return &session->file.events[0];
+	fs_read_bytes(&reader, (size_t)session->id_position);
+	id = fs_read_u64(&reader);
+	if (!id)
+		return &session->file.events[0];
+	event = fs_session_event_of_id(session, id);
+	return event == FS_NONE ? NULL : &session->file.events[event];
+}
+
+static int by_switch_time(const void *a, const void *b)
+{
+	const struct fs_switch *left = a;
+	const struct fs_switch *right = b;
+
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	/* of one instant: the last written holds */
+	return left->order < right->order ? -1 : left->order > right->order;
+}
+
+/* The build-id of the BUILD_ID feature for DSOs whose maps carry none. */
+static int settle_build_ids(struct fs_session *session)
+{
+	struct fs_table by_path;
+
+	fs_table_init(&by_path, 8, 8);
+	for (size_t i = 0; i < session->host.build_id_count; i++) {
+		const struct fs_build_id *entry = &session->host.build_ids[i];
+		uint32_t path;
+		uint32_t hex;
+		uint64_t key;
+		uint64_t *value;
+
+		if (fs_intern(&session->strings, entry->path, strlen(entry->path), &path) ||
+		    fs_intern(&session->strings, entry->hex, strlen(entry->hex), &hex))
+			break;
+		key = path;
+		value = fs_table_put(&by_path, &key, NULL, NULL);
+		if (!value)
+			break;
+		*value = hex;
+	}
+	for (size_t i = 0; i < session->maps.dso_count; i++) {
+		struct fs_dso *dso = &session->maps.dsos[i];
+		uint64_t key = dso->path;
+		const uint64_t *hex = fs_table_get(&by_path, &key);
+
+		if (dso->build_id == FS_NONE && hex)
+			dso->build_id = (int64_t)*hex;
+	}
+	fs_table_free(&by_path);
+	return 0;
+}
+
+/* Which event is SPE's: by the PMU type of AUXTRACE_INFO, else by name. */
+static void settle_spe(struct fs_session *session)
+{
+	struct fs_spe_session *spe = &session->spe;
+
+	session->spe_event = FS_NONE;
+	if (!spe->present)
+		return;
+	for (size_t i = 0; i < session->file.event_count && session->spe_event == FS_NONE; i++) {
+		const struct fs_event *event = &session->file.events[i];
+
+		if (event->attr.type == spe->pmu_type)
+			session->spe_event = (int64_t)i;
+	}
+	for (size_t i = 0; i < session->file.event_count && session->spe_event == FS_NONE; i++) {
+		const char *name = session->file.events[i].name;
+
+		if (name && !strncmp(name, "arm_spe_", 8))
+			session->spe_event = (int64_t)i;
+	}
+	if (session->host.cpuid)
+		spe->midr = strtoull(session->host.cpuid, NULL, 16);
+}
+
+static int settle(struct fs_session *session, struct fs_error *error)
+{
+	for (size_t cpu = 0; cpu < session->switch_cpus; cpu++)
+		qsort(session->switches[cpu].switches, session->switches[cpu].count,
+		      sizeof(struct fs_switch), by_switch_time);
+	settle_spe(session);
+	if (settle_build_ids(session) || fs_threads_settle(&session->threads) ||
+	    fs_maps_settle(&session->maps))
+		return fs_fail(error, FS_NOMEM, "%s: out of memory", session->file.path);
+	return 0;
+}
+
+static int walk(struct fs_session *session, struct fs_error *error)
+{
+	struct fs_cursor cursor;
+	struct fs_record record;
+	bool more = true;
+	int code = fs_cursor_open(&cursor, &session->file, error);
+
+	while (!code && more) {
+		code = fs_cursor_next(&cursor, &record, &more, &session->loss, error);
+		if (!code && more)
+			code = handle(session, &record, error);
+	}
+	fs_cursor_close(&cursor);
+	return code;
+}
+
+int fs_session_open(struct fs_session *session, const char *path, struct fs_error *error)
+{
+	*session = (struct fs_session){ .file.fd = -1, .id_position = -1, .spe_event = FS_NONE };
+	fs_loss_init(&session->loss);
+	fs_interner_init(&session->strings);
+	fs_table_init(&session->ids, 8, sizeof(struct fs_event_id));
+	fs_maps_init(&session->maps);
+	if (fs_threads_init(&session->threads))
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	FS_TRY(fs_perf_open(&session->file, path, &session->loss, error));
+	FS_TRY(fs_host_read(&session->file, &session->host, &session->loss, error));
+	FS_TRY(index_ids(session, error));
+	FS_TRY(walk(session, error));
+	return settle(session, error);
+}
+
+void fs_session_close(struct fs_session *session)
+{
+	for (size_t cpu = 0; cpu < session->switch_cpus; cpu++)
+		free(session->switches[cpu].switches);
+	free(session->switches);
+	free(session->spe.cpus);
+	fs_maps_free(&session->maps);
+	fs_threads_free(&session->threads);
+	fs_table_free(&session->ids);
+	fs_interner_free(&session->strings);
+	fs_host_free(&session->host);
+	fs_perf_close(&session->file);
+	fs_loss_free(&session->loss);
+}
+
+uint64_t fs_clock_ns(const struct fs_clock *clock, uint64_t cycles)
+{
+	uint64_t low_mask = (1ull << clock->shift) - 1;
+
+	if (!clock->valid)
+		return 0;
+	if (clock->is_short)
+		cycles = clock->cycles + ((cycles - clock->cycles) & clock->mask);
+	return clock->zero + (cycles >> clock->shift) * clock->mult +
+	       (uint64_t)(((__uint128_t)(cycles & low_mask) * clock->mult) >> clock->shift);
+}
+
+uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu)
+{
+	const struct fs_spe_session *spe = &session->spe;
+
+	for (size_t i = 0; i < spe->cpu_count; i++)
+		if (spe->cpus[i].cpu == cpu || cpu == UINT32_MAX)
+			return spe->cpus[i].midr;
+	return spe->midr;
+}
+
+struct fs_switch fs_session_running(const struct fs_session *session, uint32_t cpu,
+				    uint64_t time_ns)
+{
+	struct fs_switch nobody = { .pid = FS_PID_UNKNOWN, .tid = FS_PID_UNKNOWN,
+				    .attribution = FS_ATTRIBUTION_NONE };
+	const struct fs_switches *list;
+	size_t low = 0;
+	size_t high;
+
+	if (cpu >= session->switch_cpus)
+		return nobody;
+	list = &session->switches[cpu];
+	high = list->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->switches[middle].time_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? list->switches[low - 1] : nobody;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Pass one over a perf.data file: the facts that the samples are judged by.
+ *
+ * fs_session_open() walks every record header once and keeps what is no sample: threads, maps,
+ * switches, clock, SPE metadata, loss. The result is a set of timelines; pass two (ingest/load)
+ * then decodes samples and AUX data in any order and asks "which thread / map at time t".
+ */
+#ifndef FS_SESSION_SESSION_H
+#define FS_SESSION_SESSION_H
+
+#include "common/access.h"
+#include "ingest/perfdata/host.h"
+#include "ingest/perfdata/sample.h"
+#include "ingest/session/maps.h"
+#include "ingest/session/threads.h"
+
+/* From the generic timer or TSC to perf's time: struct perf_record_time_conv. */
+struct fs_clock {
+	bool valid;
+	bool is_short; /* cap_user_time_short: the counter is only as wide as mask */
+	uint64_t shift, mult, zero, cycles, mask;
+};
+
+/* Who runs on a CPU from time_ns on. */
+struct fs_switch {
+	uint64_t time_ns;
+	uint64_t order;	   /* file offset */
+	uint32_t pid, tid; /* FS_PID_UNKNOWN: nobody that is known */
+	enum fs_attribution attribution;
+};
+
+struct fs_switches {
+	struct fs_switch *switches;
+	size_t count, capacity;
+};
+
+/* One CPU's SPE unit, from AUXTRACE_INFO version 2. */
+struct fs_spe_cpu {
+	uint32_t cpu;
+	uint64_t midr;
+	uint64_t pmu_type;
+};
+
+struct fs_spe_session {
+	bool present;
+	uint64_t metadata_version;
+	uint64_t pmu_type;
+	struct fs_spe_cpu *cpus;
+	size_t cpu_count, cpu_capacity;
+	uint64_t midr; /* for CPUs without an entry; 0: not known */
+};
+
+enum { FS_RECORD_TYPES = 128 };
+
+/* An event's id in records, and where it counts (ID_INDEX). */
+struct fs_event_id {
+	uint64_t event; /* index in file.events */
+	int64_t cpu, tid; /* -1: any, or not told */
+};
+
+struct fs_session {
+	struct fs_perf_file file;
+	struct fs_host host;
+	struct fs_loss loss;
+	struct fs_interner strings;
+	struct fs_table ids; /* u64 id -> fs_event_id */
+	int id_position;     /* of the id in SAMPLE payloads, -1: none */
+	struct fs_threads threads;
+	struct fs_maps maps;
+	struct fs_switches *switches; /* by CPU; only kept for files with SPE data */
+	size_t switch_cpus, switch_cpu_capacity;
+	struct fs_clock clock;
+	struct fs_spe_session spe;
+	int64_t spe_event; /* index of the SPE event, FS_NONE */
+	uint64_t record_count[FS_RECORD_TYPES]; /* by type; the last for all others */
+};
+
+/* Open a file and do pass one. Close with fs_session_close() also after a failure. */
+int fs_session_open(struct fs_session *session, const char *path, struct fs_error *error);
+void fs_session_close(struct fs_session *session);
+
+/* The event that a SAMPLE payload belongs to; NULL: an id that the file does not describe. */
+const struct fs_event *fs_session_event(const struct fs_session *session,
+					const struct fs_reader *payload);
+
+/* The event with this id in records, FS_NONE if there is none. */
+int64_t fs_session_event_of_id(const struct fs_session *session, uint64_t id);
+
+/* ns of a timer value; 0 when the file has no usable TIME_CONV. */
+uint64_t fs_clock_ns(const struct fs_clock *clock, uint64_t cycles);
+
+/* The MIDR of a CPU (UINT32_MAX: of any), 0 when it is not known. */
+uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu);
+
+/* Who ran on a CPU at time_ns, by switch records; tid FS_PID_UNKNOWN when nobody is known. */
+struct fs_switch fs_session_running(const struct fs_session *session, uint32_t cpu,
+				    uint64_t time_ns);
+
+#endif
