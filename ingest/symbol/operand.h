@@ -58,6 +58,9 @@ struct fs_x86;
 struct fs_x86 *fs_x86_open(bool bits64);
 void fs_x86_close(struct fs_x86 *x86);
 
+/* The length of the instruction at the start of bytes; 0 when they are no whole one. */
+size_t fs_x86_length(struct fs_x86 *x86, const uint8_t *bytes, size_t size);
+
 /*
  * Decode the instruction at the start of bytes (at most 15 are looked at). False when they are no
  * whole instruction. A base register is the base, not the index; "rip" counts from the end of

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An own index of the units' address ranges, because .debug_aranges is optional (clang and rustc
+ * leave it out) and libdw's search by address needs it.
+ */
+#include "ingest/symbol/dwarf_index.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "common/vector.h"
+
+enum { NESTING_MAX = 32 };
+
+static int compare(const void *a, const void *b)
+{
+	const struct fs_dwarf_range *left = a;
+	const struct fs_dwarf_range *right = b;
+
+	if (left->low != right->low)
+		return left->low < right->low ? -1 : 1;
+	if (left->high != right->high)
+		return left->high > right->high ? -1 : 1;
+	return (left->die > right->die) - (left->die < right->die);
+}
+
+static void sort(struct fs_dwarf_ranges *ranges)
+{
+	if (ranges->count)
+		qsort(ranges->items, ranges->count, sizeof(*ranges->items), compare);
+}
+
+/* The range that covers an address and starts last. Ranges rarely nest: few steps back do. */
+static const struct fs_dwarf_range *find(const struct fs_dwarf_ranges *ranges, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = ranges->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges->items[middle].low <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t steps = 0; low-- && steps < 16; steps++) {
+		if (address < ranges->items[low].high)
+			return &ranges->items[low];
+	}
+	return NULL;
+}
+
+/* Address 0 is where linkers put the ranges of code that they dropped. */
+static int add_ranges(struct fs_dwarf_ranges *ranges, Dwarf_Die *die)
+{
+	Dwarf_Addr base;
+	Dwarf_Addr low;
+	Dwarf_Addr high;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+		if (low == 0 || low >= high)
+			continue;
+		FS_TRY(FS_RESERVE(ranges->items, ranges->capacity, ranges->count + 1));
+		ranges->items[ranges->count++] = (struct fs_dwarf_range){
+			.low = low, .high = high, .die = dwarf_dieoffset(die)
+		};
+	}
+	return 0;
+}
+
+int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf)
+{
+	Dwarf_Off offset = 0;
+	Dwarf_Off next;
+	size_t header;
+
+	*index = (struct fs_dwarf_index){ .dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL) };
+	if (!index->dwarf)
+		return 0;
+	while (!dwarf_nextcu(index->dwarf, offset, &next, &header, NULL, NULL, NULL)) {
+		Dwarf_Die die;
+
+		if (dwarf_offdie(index->dwarf, offset + header, &die))
+			FS_TRY(add_ranges(&index->units, &die));
+		if (next <= offset)
+			break;
+		offset = next;
+	}
+	sort(&index->units);
+	if (!index->units.count) { /* .debug_frame alone, or type units only */
+		dwarf_end(index->dwarf);
+		index->dwarf = NULL;
+	}
+	return 0;
+}
+
+static bool unit_of(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die)
+{
+	const struct fs_dwarf_range *range;
+
+	if (!index->dwarf)
+		return false;
+	range = find(&index->units, address);
+	return range && dwarf_offdie(index->dwarf, range->die, ret_die);
+}
+
+bool fs_dwarf_line(struct fs_dwarf_index *index, uint64_t address, const char **ret_path,
+		   uint32_t *ret_line)
+{
+	Dwarf_Die unit;
+	Dwarf_Line *line;
+	const char *path;
+	int number;
+
+	if (!unit_of(index, address, &unit))
+		return false;
+	line = dwarf_getsrc_die(&unit, address);
+	if (!line || dwarf_lineno(line, &number) || number <= 0)
+		return false;
+	path = dwarf_linesrc(line, NULL, NULL);
+	if (!path)
+		return false;
+	*ret_path = path;
+	*ret_line = (uint32_t)number;
+	return true;
+}
+
+/* Collect the subprograms of a unit; namespaces and types may hold some. */
+static int add_functions(struct fs_dwarf_ranges *functions, Dwarf_Die *parent, unsigned int depth)
+{
+	Dwarf_Die die;
+
+	if (depth > NESTING_MAX || dwarf_child(parent, &die))
+		return 0;
+	do {
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_subprogram:
+			FS_TRY(add_ranges(functions, &die));
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+			FS_TRY(add_functions(functions, &die, depth + 1));
+			break;
+		default:
+			break;
+		}
+	} while (dwarf_siblingof(&die, &die) == 0);
+	return 0;
+}
+
+static const char *string_of(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+bool fs_dwarf_function(struct fs_dwarf_index *index, uint64_t address,
+		       struct fs_dwarf_function *ret_function)
+{
+	const struct fs_dwarf_range *range;
+	Dwarf_Die unit;
+	Dwarf_Die die;
+
+	if (!unit_of(index, address, &unit))
+		return false;
+	if (!index->functions_known || index->functions_of != dwarf_dieoffset(&unit)) {
+		index->functions.count = 0;
+		index->functions_known = true;
+		index->functions_of = dwarf_dieoffset(&unit);
+		if (add_functions(&index->functions, &unit, 0))
+			index->functions.count = 0;
+		sort(&index->functions);
+	}
+	range = find(&index->functions, address);
+	if (!range || !dwarf_offdie(index->dwarf, range->die, &die))
+		return false;
+	ret_function->name = string_of(&die, DW_AT_name);
+	ret_function->linkage_name = string_of(&die, DW_AT_linkage_name);
+	if (!ret_function->linkage_name)
+		ret_function->linkage_name = string_of(&die, DW_AT_MIPS_linkage_name);
+	ret_function->address = range->low;
+	ret_function->size = range->high - range->low;
+	return ret_function->name || ret_function->linkage_name;
+}
+
+void fs_dwarf_index_close(struct fs_dwarf_index *index)
+{
+	free(index->units.items);
+	free(index->functions.items);
+	if (index->dwarf)
+		dwarf_end(index->dwarf);
+	*index = (struct fs_dwarf_index){ 0 };
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Source lines and functions by address, from DWARF. Runs in the helper.
+ */
+#ifndef FS_INGEST_SYMBOL_DWARF_INDEX_H
+#define FS_INGEST_SYMBOL_DWARF_INDEX_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct fs_dwarf_range {
+	uint64_t low;
+	uint64_t high;
+	Dwarf_Off die; /* of the unit, or of the subprogram */
+};
+
+struct fs_dwarf_ranges {
+	struct fs_dwarf_range *items; /* by low */
+	size_t count;
+	size_t capacity;
+};
+
+struct fs_dwarf_index {
+	Dwarf *dwarf; /* NULL: there is none */
+	struct fs_dwarf_ranges units;
+	struct fs_dwarf_ranges functions; /* of the unit below */
+	Dwarf_Off functions_of;
+	bool functions_known;
+};
+
+/* A function as DWARF has it; names lie in the Dwarf. */
+struct fs_dwarf_function {
+	const char *name;
+	const char *linkage_name; /* NULL: none */
+	uint64_t address;
+	uint64_t size;
+};
+
+/* Index the units of an Elf; leaves dwarf NULL where there is no DWARF. 0 or FS_NOMEM. */
+int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf);
+
+/* The line of an address. Returns false if unknown; the path lies in the Dwarf. */
+bool fs_dwarf_line(struct fs_dwarf_index *index, uint64_t address, const char **ret_path,
+		   uint32_t *ret_line);
+
+/* The function of an address; asking in address order is fast. */
+bool fs_dwarf_function(struct fs_dwarf_index *index, uint64_t address,
+		       struct fs_dwarf_function *ret_function);
+
+void fs_dwarf_index_close(struct fs_dwarf_index *index);
+
+#endif

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Queries are sorted by address, so that a unit's functions and a function's instructions are
+ * walked once. A file offset becomes a link-time address by the PT_LOAD segment that holds it.
+ *
+ * On x86 a query that is not exact stands behind the instruction meant: the function is decoded
+ * from its start, and the instruction that ends at the address is taken, if there is one, if it
+ * always leads on to the address, and if the instruction at the address cannot be the one meant
+ * (an interrupted rep). On A64 the address is always that of the access: SPE says so, and a
+ * watchpoint exception is taken before its instruction has run.
+ */
+#include "ingest/symbol/resolve.h"
+
+#include <gelf.h>
+#include <libiberty/demangle.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/vector.h"
+#include "ingest/symbol/dwarf_index.h"
+#include "ingest/symbol/elf_symbols.h"
+#include "ingest/symbol/operand.h"
+
+/* Functions longer than this are not decoded to find an instruction's start. */
+enum { FUNCTION_MAX = 1 << 20, INSTRUCTION_MAX = 15 };
+
+struct segment {
+	uint64_t offset;
+	uint64_t address;
+	uint64_t size;
+	bool executable;
+};
+
+/* A query with its place. */
+struct item {
+	uint64_t address;
+	uint64_t offset;
+	uint32_t query;
+	bool placed; /* in a segment */
+	bool code;   /* in an executable one, with bytes */
+};
+
+/* Where decoding a function has got to. */
+struct cursor {
+	uint64_t function;
+	uint64_t at;	   /* start of an instruction */
+	uint64_t previous; /* start of the one before, or == at */
+	bool lost;	   /* bytes that are no instruction were met */
+	bool valid;
+};
+
+struct resolver {
+	const struct fs_resolve_job *job;
+	struct fs_reply_writer *writer;
+	Elf *elf;	/* NULL without a binary */
+	Elf *debug_elf; /* NULL without a debug file */
+	struct fs_elf_symbols symbols;
+	struct fs_dwarf_index dwarf;
+	struct segment *segments;
+	size_t segment_count;
+	enum fs_reply_arch arch;
+	struct fs_x86 *x86;
+	struct cursor cursor;
+	struct item *items;
+	struct fs_interner texts;
+	struct fs_table functions; /* by address and name */
+};
+
+/* ---- the file ---- */
+
+static int read_segments(struct resolver *resolver, Elf *elf)
+{
+	size_t capacity = 0;
+	size_t count;
+
+	if (elf_getphdrnum(elf, &count))
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr header;
+
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
+		    header.p_offset + header.p_filesz < header.p_offset ||
+		    header.p_vaddr + header.p_filesz < header.p_vaddr)
+			continue;
+		FS_TRY(FS_RESERVE(resolver->segments, capacity, resolver->segment_count + 1));
+		resolver->segments[resolver->segment_count++] = (struct segment){
+			.offset = header.p_offset,
+			.address = header.p_vaddr,
+			.size = header.p_filesz,
+			.executable = header.p_flags & PF_X,
+		};
+	}
+	return 0;
+}
+
+static enum fs_reply_arch arch_of(Elf *elf)
+{
+	GElf_Ehdr header;
+
+	if (!gelf_getehdr(elf, &header))
+		return FS_REPLY_ARCH_OTHER;
+	switch (header.e_machine) {
+	case EM_AARCH64:
+		return FS_REPLY_ARCH_AARCH64;
+	case EM_X86_64:
+		return FS_REPLY_ARCH_X86_64;
+	case EM_386:
+		return FS_REPLY_ARCH_I686;
+	default:
+		return FS_REPLY_ARCH_OTHER;
+	}
+}
+
+static int read_symbols(struct resolver *resolver)
+{
+	if (resolver->debug_elf)
+		FS_TRY(fs_elf_symbols_add(&resolver->symbols, resolver->debug_elf));
+	if (resolver->elf && !resolver->symbols.full)
+		FS_TRY(fs_elf_symbols_add(&resolver->symbols, resolver->elf));
+	FS_TRY(fs_elf_symbols_index(&resolver->symbols));
+	if (resolver->debug_elf)
+		FS_TRY(fs_dwarf_index_open(&resolver->dwarf, resolver->debug_elf));
+	if (resolver->elf && !resolver->dwarf.dwarf)
+		FS_TRY(fs_dwarf_index_open(&resolver->dwarf, resolver->elf));
+	return 0;
+}
+
+static int open_file(struct resolver *resolver)
+{
+	Elf *elf;
+	uint32_t flags = 0;
+
+	elf_version(EV_CURRENT);
+	if (resolver->job->fd >= 0)
+		resolver->elf = elf_begin(resolver->job->fd, ELF_C_READ_MMAP, NULL);
+	if (resolver->job->debug_fd >= 0)
+		resolver->debug_elf = elf_begin(resolver->job->debug_fd, ELF_C_READ_MMAP, NULL);
+	elf = resolver->elf ? resolver->elf : resolver->debug_elf;
+	if (!elf || elf_kind(elf) != ELF_K_ELF)
+		return FS_REFUSED;
+	resolver->arch = arch_of(elf);
+	FS_TRY(read_segments(resolver, elf));
+	FS_TRY(read_symbols(resolver));
+	if (resolver->arch == FS_REPLY_ARCH_X86_64 || resolver->arch == FS_REPLY_ARCH_I686) {
+		resolver->x86 = fs_x86_open(resolver->arch == FS_REPLY_ARCH_X86_64);
+		if (!resolver->x86)
+			return FS_NOMEM;
+	}
+	if (resolver->symbols.full || resolver->dwarf.dwarf)
+		flags |= FS_REPLY_SYMBOLS;
+	if (resolver->elf && resolver->arch != FS_REPLY_ARCH_OTHER)
+		flags |= FS_REPLY_OPERANDS;
+	fs_reply_binary(resolver->writer, resolver->arch, flags);
+	return 0;
+}
+
+/* Place a query in the segment that holds it; segments share pages, so code goes first. */
+static void place(const struct resolver *resolver, struct item *item, uint64_t wanted)
+{
+	for (int executable = 1; executable >= 0 && !item->placed; executable--) {
+		for (size_t i = 0; i < resolver->segment_count && !item->placed; i++) {
+			const struct segment *segment = &resolver->segments[i];
+			uint64_t start =
+				resolver->job->by_address ? segment->address : segment->offset;
+
+			if (segment->executable != executable || wanted < start ||
+			    wanted - start >= segment->size)
+				continue;
+			item->address = segment->address + (wanted - start);
+			item->offset = segment->offset + (wanted - start);
+			item->placed = true;
+			item->code = executable && resolver->elf;
+		}
+	}
+	if (!item->placed && resolver->job->by_address) { /* a debug file has no bytes there */
+		item->address = wanted;
+		item->placed = true;
+	}
+}
+
+static int compare_items(const void *a, const void *b)
+{
+	const struct item *left = a;
+	const struct item *right = b;
+
+	if (left->address != right->address)
+		return left->address < right->address ? -1 : 1;
+	return (left->query > right->query) - (left->query < right->query);
+}
+
+static int place_queries(struct resolver *resolver)
+{
+	size_t count = resolver->job->query_count;
+
+	resolver->items = calloc(count ? count : 1, sizeof(*resolver->items));
+	if (!resolver->items)
+		return FS_NOMEM;
+	for (size_t i = 0; i < count; i++) {
+		resolver->items[i].query = (uint32_t)i;
+		place(resolver, &resolver->items[i], resolver->job->queries[i].offset);
+	}
+	qsort(resolver->items, count, sizeof(*resolver->items), compare_items);
+	return 0;
+}
+
+/* ---- names ---- */
+
+static int text_id(struct resolver *resolver, const char *text, size_t length, uint32_t *ret_id)
+{
+	size_t before = resolver->texts.by_hash.count;
+
+	if (length > FS_REPLY_TEXT_MAX)
+		length = FS_REPLY_TEXT_MAX;
+	FS_TRY(fs_intern(&resolver->texts, text, length, ret_id));
+	if (resolver->texts.by_hash.count != before)
+		fs_reply_text(resolver->writer, text, length);
+	return 0;
+}
+
+/* name@VERSION and name@@VERSION: the version is no part of the name. */
+static char *without_version(const char *linkage_name)
+{
+	const char *at = strchr(linkage_name, '@');
+
+	if (!at || at == linkage_name)
+		return NULL;
+	return strndup(linkage_name, (size_t)(at - linkage_name));
+}
+
+/*
+ * Send a function's names: what libiberty makes of the linkage name, else `plain`, else the
+ * linkage name itself, as perf shows them (C++ without parameters, Rust without hash).
+ */
+static int name_function(struct resolver *resolver, const char *linkage_name, const char *plain,
+			 struct fs_symbol_function *function)
+{
+	char *bare = linkage_name ? without_version(linkage_name) : NULL;
+	const char *start = bare ? bare : linkage_name;
+	char *demangled = start ? cplus_demangle(start, DMGL_AUTO) : NULL;
+	const char *name = demangled ? demangled : plain ? plain : start;
+	int code = text_id(resolver, name, strlen(name), &function->name);
+
+	function->linkage_name = FS_SYMBOL_NONE;
+	if (!code && linkage_name && strcmp(linkage_name, name))
+		code = text_id(resolver, linkage_name, strlen(linkage_name),
+			       &function->linkage_name);
+	free(demangled);
+	free(bare);
+	return code;
+}
+
+/* The number of a function, sent when it is new. */
+static int function_id(struct resolver *resolver, uint64_t address, uint64_t size,
+		       const char *linkage_name, const char *plain, uint32_t *ret_id)
+{
+	struct fs_symbol_function function = { .address = address, .size = size };
+	bool added;
+
+	if (!fs_table_put(&resolver->functions, &address, ret_id, &added))
+		return FS_NOMEM;
+	if (!added)
+		return 0;
+	FS_TRY(name_function(resolver, linkage_name, plain, &function));
+	fs_reply_function(resolver->writer, &function);
+	return 0;
+}
+
+static int find_function(struct resolver *resolver, uint64_t address,
+			 struct fs_symbol_result *result, uint64_t *ret_start)
+{
+	const struct fs_elf_symbol *symbol = fs_elf_symbols_find(&resolver->symbols, address);
+	struct fs_dwarf_function function;
+
+	if (symbol) {
+		*ret_start = symbol->address;
+		FS_TRY(function_id(resolver, symbol->address, symbol->size, symbol->name, NULL,
+				   &result->function));
+	} else if (fs_dwarf_function(&resolver->dwarf, address, &function)) {
+		*ret_start = function.address;
+		FS_TRY(function_id(resolver, function.address, function.size, function.linkage_name,
+				   function.name, &result->function));
+	} else {
+		return 0;
+	}
+	result->function_offset = address - *ret_start;
+	return 0;
+}
+
+static int find_line(struct resolver *resolver, uint64_t address, struct fs_symbol_result *result)
+{
+	const char *path;
+	uint32_t line;
+
+	if (!fs_dwarf_line(&resolver->dwarf, address, &path, &line))
+		return 0;
+	FS_TRY(text_id(resolver, path, strlen(path), &result->file));
+	result->line = line;
+	return 0;
+}
+
+/* ---- operands ---- */
+
+static size_t read_code(const struct resolver *resolver, uint64_t offset, uint8_t *out, size_t size)
+{
+	ssize_t got = offset > INT64_MAX ? -1 : pread(resolver->job->fd, out, size, (off_t)offset);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+static int set_operand(struct resolver *resolver, const struct fs_operand *operand,
+		       enum fs_operand_method method, struct fs_symbol_result *result)
+{
+	result->op = fs_operand_op(operand);
+	result->width = operand->width;
+	result->method = method;
+	if (!operand->base[0])
+		return 0;
+	result->displacement = operand->displacement;
+	return text_id(resolver, operand->base, strlen(operand->base), &result->base_register);
+}
+
+static bool decode_at(struct resolver *resolver, uint64_t offset, struct fs_operand *ret_operand)
+{
+	uint8_t bytes[INSTRUCTION_MAX];
+	size_t size = read_code(resolver, offset, bytes, sizeof(bytes));
+	uint32_t word;
+
+	if (resolver->x86)
+		return fs_operand_x86(resolver->x86, bytes, size, ret_operand);
+	if (size < sizeof(word) || offset % sizeof(word))
+		return false;
+	memcpy(&word, bytes, sizeof(word));
+	return fs_operand_a64(word, ret_operand);
+}
+
+/*
+ * Decode from a function's start up to `address`. True when an instruction ends there;
+ * *ret_start is where it begins.
+ */
+static bool walk_to(struct resolver *resolver, const struct item *item, uint64_t function,
+		    uint64_t *ret_start)
+{
+	struct cursor *cursor = &resolver->cursor;
+	uint64_t base = item->offset - (item->address - function);
+
+	if (item->address - function > FUNCTION_MAX || item->address - function > item->offset)
+		return false;
+	if (!cursor->valid || cursor->function != function || cursor->at > item->address)
+		*cursor = (struct cursor){
+			.function = function, .at = function, .previous = function, .valid = true
+		};
+	while (cursor->at < item->address && !cursor->lost) {
+		uint8_t bytes[INSTRUCTION_MAX];
+		size_t size =
+			read_code(resolver, base + (cursor->at - function), bytes, sizeof(bytes));
+		size_t length = fs_x86_length(resolver->x86, bytes, size);
+
+		if (!length) {
+			cursor->lost = true;
+			break;
+		}
+		cursor->previous = cursor->at;
+		cursor->at += length;
+	}
+	*ret_start = cursor->previous;
+	return cursor->at == item->address && cursor->previous < cursor->at && !cursor->lost;
+}
+
+static int find_preceding(struct resolver *resolver, const struct item *item, uint64_t function,
+			  struct fs_symbol_result *result)
+{
+	struct fs_operand here;
+	struct fs_operand before;
+	uint64_t start;
+
+	if (!walk_to(resolver, item, function, &start))
+		return 0;
+	if (!decode_at(resolver, item->offset, &here) || here.interrupted)
+		return 0;
+	if (!decode_at(resolver, item->offset - (item->address - start), &before) ||
+	    before.breaks_flow || before.kind != FS_OPERAND_MEMORY)
+		return 0;
+	return set_operand(resolver, &before, FS_OPERAND_METHOD_PRECEDING, result);
+}
+
+static int find_operand(struct resolver *resolver, const struct item *item, uint64_t function,
+			struct fs_symbol_result *result)
+{
+	struct fs_operand operand;
+	bool exact = resolver->job->queries[item->query].exact;
+
+	if (!item->code || resolver->arch == FS_REPLY_ARCH_OTHER)
+		return 0;
+	if (!exact && resolver->x86)
+		return result->function == FS_SYMBOL_NONE
+			       ? 0
+			       : find_preceding(resolver, item, function, result);
+	if (!decode_at(resolver, item->offset, &operand))
+		return 0;
+	return set_operand(resolver, &operand, FS_OPERAND_METHOD_INSTRUCTION, result);
+}
+
+/* ---- all of it ---- */
+
+static int answer(struct resolver *resolver, const struct item *item)
+{
+	struct fs_symbol_result result = { .function = FS_SYMBOL_NONE,
+					   .file = FS_SYMBOL_NONE,
+					   .op = -1,
+					   .base_register = FS_SYMBOL_NONE };
+	uint64_t function = 0;
+
+	if (!item->placed)
+		return 0;
+	FS_TRY(find_function(resolver, item->address, &result, &function));
+	FS_TRY(find_line(resolver, item->address, &result));
+	FS_TRY(find_operand(resolver, item, function, &result));
+	fs_reply_code(resolver->writer, item->query, &result);
+	return 0;
+}
+
+static int answer_all(struct resolver *resolver)
+{
+	FS_TRY(open_file(resolver));
+	FS_TRY(place_queries(resolver));
+	for (size_t i = 0; i < resolver->job->query_count; i++)
+		FS_TRY(answer(resolver, &resolver->items[i]));
+	return 0;
+}
+
+static void free_resolver(struct resolver *resolver)
+{
+	fs_dwarf_index_close(&resolver->dwarf);
+	fs_elf_symbols_free(&resolver->symbols);
+	fs_x86_close(resolver->x86);
+	fs_interner_free(&resolver->texts);
+	fs_table_free(&resolver->functions);
+	free(resolver->segments);
+	free(resolver->items);
+	elf_end(resolver->elf);
+	elf_end(resolver->debug_elf);
+}
+
+void fs_resolve(const struct fs_resolve_job *job, struct fs_reply_writer *writer)
+{
+	struct resolver resolver = { .job = job, .writer = writer };
+	int code;
+
+	fs_interner_init(&resolver.texts);
+	fs_table_init(&resolver.functions, 8, 8);
+	code = answer_all(&resolver);
+	if (code == FS_REFUSED)
+		fs_reply_last(writer, FS_REPLY_UNREADABLE, "libelf cannot read the file");
+	else if (code)
+		fs_reply_last(writer, FS_REPLY_NO_MEMORY, "the helper ran out of memory");
+	else
+		fs_reply_last(writer, FS_REPLY_DONE, "");
+	free_resolver(&resolver);
+}

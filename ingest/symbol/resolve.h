@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The helper's work: answer the queries of one DSO. Parses ELF and DWARF, so it runs sealed
+ * (sandbox.h) and may die of what it reads.
+ */
+#ifndef FS_INGEST_SYMBOL_RESOLVE_H
+#define FS_INGEST_SYMBOL_RESOLVE_H
+
+#include "ingest/symbol/reply.h"
+
+struct fs_resolve_job {
+	int fd;	      /* the binary, or -1 */
+	int debug_fd; /* its separate debug file, or -1 */
+	bool by_address;
+	const struct fs_symbol_query *queries;
+	size_t query_count;
+};
+
+/* Answer through writer, from FS_REPLY_BINARY to FS_REPLY_LAST. */
+void fs_resolve(const struct fs_resolve_job *job, struct fs_reply_writer *writer);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "ingest/symbol/symbol.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "ingest/symbol/helper.h"
+#include "ingest/symbol/locate.h"
+#include "ingest/symbol/reply.h"
+
+enum { TIMEOUT_MS = 60000 };
+
+const char *fs_symbols_name(enum fs_symbols symbols)
+{
+#define NAME_OF(suffix, number, name) [number] = (name),
+	static const char *const names[] = { FS_SYMBOLS_LIST(NAME_OF) };
+#undef NAME_OF
+
+	return (unsigned int)symbols < FS_SYMBOLS_MAX ? names[symbols] : "failed";
+}
+
+const char *fs_operand_method_name(enum fs_operand_method method)
+{
+#define NAME_OF(suffix, number, name) [number] = (name),
+	static const char *const names[] = { FS_OPERAND_METHOD_LIST(NAME_OF) };
+#undef NAME_OF
+
+	return (unsigned int)method < FS_OPERAND_METHOD_MAX ? names[method] : NULL;
+}
+
+static void set_reason(struct fs_symbol_dso *dso, const char *reason)
+{
+	fs_escape(dso->reason, sizeof(dso->reason), reason, strlen(reason));
+}
+
+static void take_located(struct fs_symbol_dso *dso, const struct fs_located *located)
+{
+	dso->symbols = located->symbols;
+	set_reason(dso, located->reason);
+	snprintf(dso->file_path, sizeof(dso->file_path), "%s", located->path);
+	snprintf(dso->file_build_id, sizeof(dso->file_build_id), "%s", located->build_id);
+}
+
+/* Put the outcome into words, where the status does not say it all. */
+static void explain(struct fs_symbol_dso *dso)
+{
+	size_t used = strlen(dso->reason);
+
+	if (dso->symbols == FS_SYMBOLS_STRIPPED)
+		snprintf(dso->reason + used, sizeof(dso->reason) - used,
+			 "%sit has no .symtab and no DWARF; only exported functions have names",
+			 used ? "; " : "");
+	else if (dso->arch && !strcmp(dso->arch, "other"))
+		snprintf(dso->reason + used, sizeof(dso->reason) - used,
+			 "%sinstructions of its architecture are not decoded", used ? "; " : "");
+}
+
+static int resolve(const struct fs_symbol_options *options, size_t index,
+		   const struct fs_located *located, int fd, struct fs_symbol_dso *dso,
+		   struct fs_symbol_isolation *isolation, struct fs_error *error)
+{
+	const struct fs_helper_job job = {
+		.fd = fd,
+		.debug_fd = located->debug_fd,
+		.timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS,
+		.fault = index == options->test_fault_dso
+				 ? (enum fs_helper_fault)options->test_fault
+				 : FS_HELPER_SOUND,
+		.cancelled = options->cancelled,
+		.context = options->context,
+	};
+	struct fs_error own = { 0 };
+	int code = fs_helper_run(&job, options->strings, dso, isolation, &own);
+
+	if (code == FS_REFUSED) {
+		dso->symbols = FS_SYMBOLS_FAILED;
+		set_reason(dso, own.text);
+		return 0;
+	}
+	if (code)
+		return fs_fail(error, code, "%s", own.text);
+	explain(dso);
+	return 0;
+}
+
+static int symbolise_dso(const struct fs_symbol_options *options, struct fs_roots *roots,
+			 size_t index, struct fs_symbol_dso *dso,
+			 struct fs_symbol_isolation *isolation, struct fs_error *error)
+{
+	struct fs_located located;
+	bool given = dso->fd >= 0;
+	int code = 0;
+
+	if (!roots->count && !given)
+		return 0;
+	if (given)
+		fs_locate_fd(roots, dso->fd, dso->path, dso->build_id, &located);
+	else
+		fs_locate(roots, dso->path, dso->build_id, &located);
+	take_located(dso, &located);
+	if (located.symbols == FS_SYMBOLS_VERIFIED ||
+	    (located.symbols == FS_SYMBOLS_UNVERIFIED && options->allow_unverified)) {
+		code = resolve(options, index, &located, given ? dso->fd : located.fd, dso,
+			       isolation, error);
+	} else if (located.symbols == FS_SYMBOLS_UNVERIFIED) {
+		size_t used = strlen(dso->reason);
+
+		snprintf(dso->reason + used, sizeof(dso->reason) - used,
+			 "; not used, --unverified-symbols would");
+	}
+	fs_located_close(&located);
+	return code;
+}
+
+static void clear(struct fs_symbol_dso *dso)
+{
+	dso->functions = NULL;
+	fs_reply_forget(dso);
+	dso->symbols = FS_SYMBOLS_NOT_ASKED;
+	dso->reason[0] = '\0';
+	dso->file_path[0] = '\0';
+	dso->file_build_id[0] = '\0';
+}
+
+int fs_symbolise(const struct fs_symbol_options *options, struct fs_symbol_dso *dsos, size_t count,
+		 struct fs_symbol_isolation *ret_isolation, struct fs_error *error)
+{
+	struct fs_symbol_isolation isolation = { 0 };
+	struct fs_roots roots;
+	int code = 0;
+
+	for (size_t i = 0; i < count; i++)
+		clear(&dsos[i]);
+	FS_TRY(fs_roots_open(options->roots, options->root_count, &roots, error));
+	for (size_t i = 0; i < count && !code; i++) {
+		if (options->cancelled && options->cancelled(options->context))
+			code = fs_fail(error, ECANCELED, "cancelled");
+		else if (dsos[i].query_count)
+			code = symbolise_dso(options, &roots, i, &dsos[i], &isolation, error);
+	}
+	fs_roots_close(&roots);
+	if (!code && ret_isolation)
+		*ret_isolation = isolation;
+	return code;
+}
+
+void fs_symbol_dso_free(struct fs_symbol_dso *dso)
+{
+	free(dso->functions);
+	dso->functions = NULL;
+	dso->function_count = 0;
+}
