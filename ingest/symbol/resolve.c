@@ -367,6 +367,7 @@ static bool walk_to(struct resolver *resolver, const struct item *item, uint64_t
 	return cursor->at == item->address && cursor->previous < cursor->at && !cursor->lost;
 }
 
+/* The line of the access is then told, too, not that of where the pointer stands. */
 static int find_preceding(struct resolver *resolver, const struct item *item, uint64_t function,
 			  struct fs_symbol_result *result)
 {
@@ -381,6 +382,7 @@ static int find_preceding(struct resolver *resolver, const struct item *item, ui
 	if (!decode_at(resolver, item->offset - (item->address - start), &before) ||
 	    before.breaks_flow || before.kind != FS_OPERAND_MEMORY)
 		return 0;
+	FS_TRY(find_line(resolver, start, result));
 	return set_operand(resolver, &before, FS_OPERAND_METHOD_PRECEDING, result);
 }
 

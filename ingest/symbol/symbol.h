@@ -26,8 +26,8 @@
 	X(VERIFIED, 1, "verified")     /* the build-id is the recorded one */                      \
 	X(UNVERIFIED, 2, "unverified") /* another build-id, or none to compare; see the reason */  \
 	X(MISSING, 3, "missing")       /* no such file under the roots */                          \
-	X(STRIPPED, 4, "stripped")     /* verified, but without .symtab and DWARF */               \
-	X(FAILED, 5, "failed")	       /* unreadable, or the helper died or ran out of time */
+	X(STRIPPED, 4, "stripped") /* verified, but no .symtab nor DWARF: exported names only */   \
+	X(FAILED, 5, "failed")	   /* unreadable, or the helper died or ran out of time */
 
 #define FS_ENUM_SYMBOLS(suffix, number, name) FS_SYMBOLS_##suffix = (number),
 enum fs_symbols { FS_SYMBOLS_LIST(FS_ENUM_SYMBOLS) FS_SYMBOLS_MAX };
@@ -63,7 +63,11 @@ struct fs_symbol_function {
 	uint64_t size;	       /* bytes; 0: not told */
 };
 
-/* The answer to one query. Everything unknown is FS_SYMBOL_NONE, 0 or -1 as stated. */
+/*
+ * The answer to one query. Everything unknown is FS_SYMBOL_NONE, 0 or -1 as stated. Function and
+ * function_offset are those of the address asked for; file and line too, except that with
+ * FS_OPERAND_METHOD_PRECEDING they are those of the access.
+ */
 struct fs_symbol_result {
 	uint32_t function;	  /* index in fs_symbol_dso.functions, or FS_SYMBOL_NONE */
 	uint64_t function_offset; /* bytes from the function's start; only with a function */
