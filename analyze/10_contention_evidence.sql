@@ -1,0 +1,283 @@
+-- Contention evidence: which accesses of which lines left their core's private caches, and which
+-- writes of other CPUs can have caused it. Makes TEMP tables for the next two passes.
+--
+-- Definition (design.md, "Verdicts"): contention needs two threads on two cores, at least one
+-- writer, and overlap in time. An access is a miss when the hardware says that it was served from
+-- another core's cache, or that it missed L1 and was not served by L2, a fill buffer or memory;
+-- where a file has neither sources nor cache events, when it was slow for its operation. A miss
+-- is put down to the writes that other cores made to the line while the missing thread used it,
+-- in proportion to their rate.
+--
+-- Was it the write of the same bytes? Let f be the share of such writes among those of other
+-- cores, and q the probability of any write by another core since the thread's last access. For
+-- random arrival a renewal argument gives
+--     P(same bytes written | miss) = f / (q f + 1 - q):
+-- f where a thread looks often and rarely misses (the first write is the one it sees), 1 where it
+-- always misses (sooner or later its bytes were written). The other misses found only other bytes
+-- written: false sharing. q is the share of accesses that miss, of the code that misses most often
+-- at that place: what a thread finds when it comes back after its longest absence.
+--
+-- Events are sampled at different rates, so all shares are of operations (samples x period). An
+-- event with a latency threshold shows misses but no hits. With M the thread's misses and F the
+-- others' writes, random arrival gives q = 1 - M / F (1/M = 1/accesses + 1/F); and q is at most
+-- the misses per own write of those bytes, since a thread comes to a place at least as often as
+-- it writes there.
+
+DROP TABLE IF EXISTS temp.t_event;
+CREATE TEMP TABLE t_event AS
+SELECT e.id, e.role, coalesce(e.role, '') IN ('watch_write', 'watch_access') AS watch,
+       e.config2 AS watch_length,
+       CASE e.role
+       WHEN 'load' THEN CASE WHEN e.config1 BETWEEN 1 AND 65535 THEN e.config1 END
+       WHEN 'spe' THEN nullif(e.config2 & 4095, 0)
+       END AS threshold,
+       -- x86 counts a locked operation in both events: its misses are seen at the load, its
+       -- writes at the store
+       coalesce(e.role, '') = 'load' AND x.store AS write_elsewhere,
+       coalesce(e.role, '') = 'store' AND x.load AS load_elsewhere,
+       -- how many operations one sample stands for, where the samples do not say
+       coalesce(nullif(e.period_sum, 0) * 1.0 / nullif(e.samples, 0), e.sample_period, 1) AS period,
+       EXISTS (SELECT 1 FROM code_total t JOIN source_class s ON s.id = t.source
+               WHERE t.trace_id = :trace AND t.event_id = e.id AND (s.level <> '' OR s.name LIKE 'l_!_miss' ESCAPE '!')
+              ) AS sees_source
+FROM event e,
+     (SELECT coalesce(max(role = 'store'), 0) AS store, coalesce(max(role = 'load'), 0) AS load
+      FROM event WHERE trace_id = :trace AND samples > 0) x
+WHERE e.trace_id = :trace;
+
+-- Where an access was served: 1 another core's cache, 0 nearer or from memory, NULL not told.
+DROP TABLE IF EXISTS temp.t_source;
+CREATE TEMP TABLE t_source (id INTEGER PRIMARY KEY, name, missed, transfer, level);
+INSERT INTO t_source
+SELECT id, name,
+       CASE WHEN transfer THEN 1
+            WHEN name IN ('l3', 'l2_miss', 'l3_miss') THEN 1
+            WHEN level = '' THEN NULL
+            ELSE 0 END,
+       transfer, level
+FROM source_class;
+
+-- Codes that read and write in one operation: by the instruction, else by a locked sample.
+DROP TABLE IF EXISTS temp.t_code;
+CREATE TEMP TABLE t_code (id INTEGER PRIMARY KEY, op, width, site);
+INSERT INTO t_code
+SELECT k.id, CASE WHEN k.op = 3 OR k.id IN (SELECT code_id FROM code_total WHERE trace_id = :trace AND op = 3) THEN 3 ELSE k.op END,
+       k.width, coalesce(k.function_id, -k.id)
+FROM code k WHERE k.trace_id = :trace;
+
+-- What a hit of each operation takes: the median of L1 hits; of all samples where hits are not
+-- marked; at most the threshold where the event has one, since its hits lie below.
+DROP TABLE IF EXISTS temp.t_base;
+CREATE TEMP TABLE t_base (event_id, op, code_id, base, PRIMARY KEY (event_id, op, code_id)) WITHOUT ROWID;
+INSERT INTO t_base
+SELECT t.event_id, t.op, -1,
+       coalesce(e.threshold, histogram_quantile(t.latency_histogram, 0.5) FILTER (WHERE s.level = 'l1'),
+                histogram_quantile(t.latency_histogram, 0.5))
+FROM code_total t JOIN t_event e ON e.id = t.event_id JOIN t_source s ON s.id = t.source
+WHERE t.trace_id = :trace AND t.latency_samples > 0
+GROUP BY t.event_id, t.op;
+INSERT INTO t_base
+SELECT t.event_id, t.op, t.code_id, histogram_quantile(t.latency_histogram, 0.5)
+FROM code_total t JOIN t_event e ON e.id = t.event_id JOIN t_source s ON s.id = t.source
+WHERE t.trace_id = :trace AND s.level = 'l1' AND e.threshold IS NULL AND t.code_id IS NOT NULL
+GROUP BY t.event_id, t.op, t.code_id
+HAVING sum(t.latency_samples) >= (SELECT min_base_samples FROM t_parameter);
+
+-- All accesses of the program, as far as the file can tell.
+DROP TABLE IF EXISTS temp.t_program;
+CREATE TEMP TABLE t_program AS
+SELECT max(loads + stores, stores * (CASE WHEN hidden THEN 1 + loads_per_store ELSE 1 END)) AS operations,
+       samples, transfers
+FROM (SELECT total(CASE WHEN t.op IN (1, 3) AND NOT e.load_elsewhere THEN coalesce(nullif(t.period, 0), t.samples * e.period) END) AS loads,
+             total(CASE WHEN t.op = 2 OR e.load_elsewhere THEN coalesce(nullif(t.period, 0), t.samples * e.period) END) AS stores,
+             total(t.samples) AS samples,
+             total(t.samples * s.transfer) AS transfers,
+             max(coalesce(e.role, '') = 'load' AND e.threshold IS NOT NULL) AS hidden
+      FROM code_total t JOIN t_event e ON e.id = t.event_id JOIN t_source s ON s.id = t.source
+      WHERE t.trace_id = :trace AND t.op IN (1, 2, 3)), t_parameter;
+
+-- Lines worth a look: shared, written or snooped, the strongest by each kind of evidence.
+DROP TABLE IF EXISTS temp.t_line;
+CREATE TEMP TABLE t_line (id INTEGER PRIMARY KEY, space INTEGER, line INTEGER, size INTEGER, first_window INTEGER, span INTEGER, slices INTEGER, UNIQUE (line, space));
+WITH shared AS MATERIALIZED
+       (SELECT coalesce(space_id, -1) AS space, line, transfers, latency_sum, stores + atomics AS writes
+        FROM line_total
+        WHERE trace_id = :trace AND threads > 1 AND (stores + atomics > 0 OR transfers > 0)
+          AND (samples >= (SELECT min_miss_samples FROM t_parameter)))
+INSERT INTO t_line (space, line, size)
+SELECT DISTINCT space, line & -line_size, line_size
+FROM (SELECT * FROM (SELECT space, line FROM shared WHERE transfers > 0 ORDER BY transfers DESC, line, space LIMIT (SELECT candidate_lines FROM t_parameter))
+      UNION SELECT * FROM (SELECT space, line FROM shared ORDER BY latency_sum DESC, line, space LIMIT (SELECT candidate_lines FROM t_parameter))
+      UNION SELECT * FROM (SELECT space, line FROM shared ORDER BY writes DESC, line, space LIMIT (SELECT candidate_lines FROM t_parameter))),
+     (SELECT line_size FROM trace WHERE id = :trace)
+ORDER BY 2, 1;
+
+-- Their accesses, one row per place, code, operation, thread and CPU.
+DROP TABLE IF EXISTS temp.t_cell;
+CREATE TEMP TABLE t_cell AS
+SELECT line_id, offset, op, code_id, thread_id, cpu, max(width) AS width, max(site) AS site,
+       sum(samples) AS samples, sum(samples * weight) AS operations,
+       total(CASE WHEN writing THEN samples * weight END) AS writes,
+       sum(misses) AS misses, sum(misses * weight) AS miss_operations,
+       total(CASE WHEN unsure THEN misses * weight END) AS unsure_operations,
+       total(CASE WHEN latency_samples = 0 THEN misses * weight END) AS uncosted,
+       max(hits_hidden) AS hits_hidden, max(method) AS method,
+       sum(transfer * samples) AS transfers,
+       sum((source = 7) * samples) AS hitm_local, sum((source = 8) * samples) AS hitm_remote,
+       sum((source IN (6, 9)) * samples) AS peer_local,
+       sum((source IN (10, 11)) * samples) AS peer_remote,
+       sum(dirty_snoops) AS dirty_snoops,
+       sum(latency_samples) AS latency_samples, sum(latency_sum) AS latency_sum,
+       total(CASE WHEN misses > 0 OR method = 2 THEN weight * (latency_sum - latency_samples * base) END) AS excess
+FROM (SELECT l.id AS line_id, a.addr - l.line AS offset, CASE WHEN k.op = 3 THEN 3 ELSE a.op END AS op,
+             a.code_id, a.thread_id, a.cpu, k.width, k.site, a.samples,
+             CASE WHEN a.period > 0 THEN a.period * 1.0 / a.samples ELSE e.period END AS weight,
+             (a.op IN (2, 3) OR k.op = 3) AND NOT e.write_elsewhere AS writing,
+             CASE WHEN s.transfer THEN a.samples
+                  WHEN e.load_elsewhere AND k.op = 3 THEN 0
+                  WHEN s.missed IS NOT NULL THEN s.missed * a.samples
+                  WHEN a.l1_misses > 0 THEN a.l1_misses
+                  WHEN NOT e.sees_source AND a.latency_samples > 0
+                  THEN histogram_above(a.latency_histogram, (SELECT slow_factor FROM t_parameter) * coalesce(bc.base, bo.base))
+                  ELSE 0 END AS misses,
+             -- a store that missed L1, or a locked access that found clean copies, may only have
+             -- had to make a shared copy its own
+             coalesce(e.role, '') = 'store' OR (a.source = 6 AND (a.op = 3 OR k.op = 3)) AS unsure,
+             e.threshold IS NOT NULL AS hits_hidden,
+             CASE WHEN e.sees_source THEN 0 ELSE 2 END AS method,
+             a.source, s.transfer, a.dirty_snoops, a.latency_samples, a.latency_sum, coalesce(bc.base, bo.base) AS base
+      FROM access a
+           CROSS JOIN t_line l ON l.line = a.addr & -l.size AND l.space = coalesce(a.space_id, -1)
+           JOIN t_event e ON e.id = a.event_id
+           JOIN t_source s ON s.id = a.source
+           LEFT JOIN t_code k ON k.id = a.code_id
+           LEFT JOIN t_base bc ON bc.event_id = a.event_id AND bc.op = a.op AND bc.code_id = a.code_id
+           LEFT JOIN t_base bo ON bo.event_id = a.event_id AND bo.op = a.op AND bo.code_id = -1
+      WHERE a.trace_id = :trace AND a.op IN (0, 1, 2, 3) AND NOT e.watch)
+GROUP BY line_id, offset, op, code_id, thread_id, cpu;
+
+-- Watchpoints. The access event fires for writes too: the loads of a code are what is left when
+-- the samples of the write event are taken off, and the two are never added. There is no source
+-- and no latency, so any access may have missed; overlap in time decides (method 1).
+INSERT INTO t_cell
+SELECT line_id, offset, op, code_id, thread_id, cpu, width, site, samples, samples * weight,
+       CASE WHEN op IN (2, 3) THEN samples * weight ELSE 0.0 END, samples, samples * weight, 0.0, samples * weight,
+       0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0.0
+FROM (SELECT line_id, offset, code_id, thread_id, cpu, width, site, weight, kind.op,
+             CASE WHEN kind.op = 1 THEN any_access - writes ELSE writes END AS samples
+      FROM (SELECT l.id AS line_id, a.addr - l.line AS offset, a.code_id, a.thread_id, a.cpu,
+                   coalesce(k.width, max(e.watch_length)) AS width, k.site, k.op AS code_op,
+                   max(e.period) AS weight,
+                   total(CASE WHEN e.role = 'watch_access' THEN a.samples END) AS any_access,
+                   total(CASE WHEN e.role = 'watch_write' THEN a.samples END) AS writes
+            FROM access a
+                 CROSS JOIN t_line l ON l.line = a.addr & -l.size AND l.space = coalesce(a.space_id, -1)
+                 JOIN t_event e ON e.id = a.event_id
+                 LEFT JOIN t_code k ON k.id = a.code_id
+            WHERE a.trace_id = :trace AND e.watch
+            GROUP BY line_id, offset, a.code_id, a.thread_id, a.cpu),
+           (SELECT 1 AS op UNION ALL SELECT 2 UNION ALL SELECT 3) kind
+      WHERE kind.op = CASE WHEN code_op IN (2, 3) THEN code_op WHEN kind.op = 1 THEN 1 ELSE 2 END)
+WHERE samples > 0;
+
+-- Cores of the cells: two SMT threads share one cache. Without a CPU the thread stands for it.
+DROP TABLE IF EXISTS temp.t_core;
+CREATE TEMP TABLE t_core (cpu INTEGER PRIMARY KEY, core, node);
+INSERT INTO t_core SELECT cpu, coalesce(core, cpu), node FROM cpu WHERE trace_id = :trace;
+
+-- When each thread used each place: a bit per slice of the line's life.
+DROP TABLE IF EXISTS temp.t_use;
+CREATE TEMP TABLE t_use (line_id, offset, thread_id, slices INTEGER, PRIMARY KEY (line_id, offset, thread_id)) WITHOUT ROWID;
+UPDATE t_line SET (first_window, span, slices) =
+       (SELECT f.first, f.last - f.first + 1,
+               max(1, min(f.last - f.first + 1, p.time_slices, f.samples / p.samples_per_slice))
+        FROM (SELECT l.id, min(w.window) AS first, max(w.window) AS last, sum(w.samples) AS samples
+              FROM access_window w
+                   CROSS JOIN t_line l ON l.line = w.addr & -l.size AND l.space = coalesce(w.space_id, -1)
+              WHERE w.trace_id = :trace GROUP BY l.id) f, t_parameter p
+        WHERE f.id = t_line.id);
+INSERT INTO t_use
+SELECT l.id, w.addr - l.line, coalesce(w.thread_id, -1), bit_or(1 << ((w.window - l.first_window) * l.slices / l.span))
+FROM access_window w
+     CROSS JOIN t_line l ON l.line = w.addr & -l.size AND l.space = coalesce(w.space_id, -1)
+WHERE w.trace_id = :trace
+GROUP BY 1, 2, 3;
+
+-- Sides of pairs: the same bytes, operation and function are one side. Ids rise with the offset.
+DROP TABLE IF EXISTS temp.t_side;
+CREATE TEMP TABLE t_side (id INTEGER PRIMARY KEY, line_id, offset, width, op, site, UNIQUE (line_id, offset, width, op, site));
+INSERT INTO t_side (line_id, offset, width, op, site)
+SELECT DISTINCT line_id, offset, coalesce(width, 0), op, coalesce(site, 0) FROM t_cell WHERE misses > 0 OR writes > 0
+ORDER BY 1, 2, 3, 4, 5;
+
+-- The missing accesses. Some events cannot tell a miss from a request to own a copy that the core
+-- holds already (Intel's stores: data-src.md 3.5). Each such request takes away copies that other
+-- cores had fetched by missing, so there are no more of them than misses; what exceeds the line's
+-- certain misses counts.
+DROP TABLE IF EXISTS temp.t_missing;
+CREATE TEMP TABLE t_missing (id INTEGER PRIMARY KEY, line_id, core, thread_id, side_id, first, last, misses, operations, q, q_limit, slices);
+WITH doubt AS MATERIALIZED
+       (SELECT line_id, max(0, 1 - (sum(miss_operations) - sum(unsure_operations)) / nullif(sum(unsure_operations), 0)) AS kept
+        FROM t_cell GROUP BY line_id),
+     visit AS MATERIALIZED
+       (SELECT line_id, offset, thread_id, (total(miss_operations) - total(unsure_operations)) / nullif(total(writes), 0) AS q_limit
+        FROM t_cell GROUP BY line_id, offset, thread_id),
+     place AS MATERIALIZED
+       (SELECT line_id, offset, max(q) AS q
+        FROM (SELECT line_id, offset, CASE WHEN max(hits_hidden) OR max(method) = 1 THEN NULL
+                                           WHEN sum(samples) >= (SELECT min_miss_samples FROM t_parameter)
+                                           THEN total(miss_operations) / sum(operations) ELSE 0 END AS q
+              FROM t_cell GROUP BY line_id, offset, op, code_id)
+        GROUP BY line_id, offset)
+INSERT INTO t_missing (line_id, core, thread_id, side_id, first, last, misses, operations, q, q_limit, slices)
+SELECT c.line_id, coalesce(o.core, c.cpu, -1 - c.thread_id), coalesce(c.thread_id, -1), s.id, c.offset, c.offset + max(s.width, 1),
+       c.misses * (c.miss_operations - c.unsure_operations * (1 - coalesce(d.kept, 0))) / c.miss_operations,
+       c.miss_operations - c.unsure_operations * (1 - coalesce(d.kept, 0)),
+       p.q, v.q_limit, coalesce(u.slices, -1)
+FROM t_cell c
+     JOIN doubt d ON d.line_id = c.line_id
+     JOIN place p ON p.line_id = c.line_id AND p.offset = c.offset
+     JOIN visit v ON v.line_id = c.line_id AND v.offset = c.offset AND v.thread_id IS c.thread_id
+     JOIN t_side s ON s.line_id = c.line_id AND s.offset = c.offset AND s.width = coalesce(c.width, 0) AND s.op = c.op AND s.site = coalesce(c.site, 0)
+     LEFT JOIN t_core o ON o.cpu = c.cpu
+     LEFT JOIN t_use u ON u.line_id = c.line_id AND u.offset = c.offset AND u.thread_id = coalesce(c.thread_id, -1)
+WHERE c.misses > 0
+ORDER BY c.line_id;
+
+DROP TABLE IF EXISTS temp.t_writing;
+CREATE TEMP TABLE t_writing (line_id, id, core, thread_id, side_id, first, last, operations, slices, PRIMARY KEY (line_id, id)) WITHOUT ROWID;
+INSERT INTO t_writing
+SELECT c.line_id, row_number() OVER (), coalesce(o.core, c.cpu, -1 - c.thread_id) AS actor, coalesce(c.thread_id, -1), s.id, c.offset,
+       c.offset + max(s.width, 1), sum(c.writes), coalesce(u.slices, -1)
+FROM t_cell c
+     JOIN t_side s ON s.line_id = c.line_id AND s.offset = c.offset AND s.width = coalesce(c.width, 0) AND s.op = c.op AND s.site = coalesce(c.site, 0)
+     LEFT JOIN t_core o ON o.cpu = c.cpu
+     LEFT JOIN t_use u ON u.line_id = c.line_id AND u.offset = c.offset AND u.thread_id = coalesce(c.thread_id, -1)
+WHERE c.writes > 0
+GROUP BY c.line_id, s.id, actor, c.thread_id;
+
+-- Who can have caused what: the writes of another thread on another core, as far as they fall
+-- into slices in which the missing thread used its place.
+DROP TABLE IF EXISTS temp.t_meeting;
+CREATE TEMP TABLE t_meeting (missing_id, writing_id, side_id, writes, same, slices, PRIMARY KEY (missing_id, writing_id)) WITHOUT ROWID;
+INSERT INTO t_meeting
+SELECT m.id, w.id, w.side_id, w.operations * popcount(m.slices & w.slices) / popcount(w.slices),
+       m.first < w.last AND w.first < m.last, m.slices & w.slices
+FROM t_missing m CROSS JOIN t_writing w ON w.line_id = m.line_id
+WHERE w.core <> m.core AND w.thread_id <> m.thread_id AND m.slices & w.slices <> 0 AND m.operations > 0;
+
+DROP TABLE IF EXISTS temp.t_attributed;
+CREATE TEMP TABLE t_attributed (missing_id INTEGER PRIMARY KEY, line_id, writes, same, p_true);
+WITH seen AS
+       (SELECT m.id, m.line_id, m.thread_id, m.q, m.q_limit, m.operations,
+               sum(t.writes) AS writes, total(CASE WHEN t.same THEN t.writes END) AS same
+        FROM t_meeting t CROSS JOIN t_missing m ON m.id = t.missing_id
+        GROUP BY t.missing_id),
+     rated AS
+       (SELECT *, same / writes AS f,
+               min(1, coalesce(q, min(coalesce(q_limit, 1),
+                                      max(0, 1 - sum(operations) OVER thread / max(writes) OVER thread)))) AS ratio
+        FROM seen WINDOW thread AS (PARTITION BY line_id, thread_id))
+INSERT INTO t_attributed
+SELECT id, line_id, writes, same, CASE WHEN f >= 1 THEN 1.0 ELSE f / (ratio * f + 1 - ratio) END
+FROM rated;

@@ -1,0 +1,83 @@
+-- Pairs of accesses that take a line from each other, from the evidence of the passes before.
+--
+-- A missing access meets the writes of other cores. If its bytes were not written (probability
+-- 1 - p_true) the miss belongs to the writers of other bytes, in proportion to their rate: FS.
+-- Else it belongs to the writers of its bytes: TS. The two directions, threads, and code
+-- addresses of one function are one pair. Only lines with a verdict have pairs, at most
+-- candidate_lines of each kind of evidence.
+
+DROP TABLE IF EXISTS temp.t_pair;
+CREATE TEMP TABLE t_pair AS
+SELECT line_id, a, b, class, score, misses, slices, row_number() OVER (PARTITION BY line_id ORDER BY score DESC, a, b) AS place,
+       score / sum(score) OVER (PARTITION BY line_id) AS share
+FROM (SELECT m.line_id, min(m.side_id, t.side_id) AS a, max(m.side_id, t.side_id) AS b,
+             CASE WHEN t.same THEN 'TS' ELSE 'FS' END AS class,
+             sum(m.operations * CASE WHEN t.same THEN r.p_true * t.writes / r.same ELSE (1 - r.p_true) * t.writes / (r.writes - r.same) END) AS score,
+             sum(m.misses * CASE WHEN t.same THEN r.p_true * t.writes / r.same ELSE (1 - r.p_true) * t.writes / (r.writes - r.same) END) AS misses,
+             bit_or(t.slices) AS slices
+      FROM t_verdict v CROSS JOIN t_missing m ON m.line_id = v.line_id
+           CROSS JOIN t_attributed r ON r.missing_id = m.id
+           CROSS JOIN t_meeting t ON t.missing_id = m.id
+      WHERE v.verdict IN ('false', 'true', 'mixed')
+      GROUP BY m.line_id, a, b)
+WHERE score > 0;
+DELETE FROM t_pair WHERE share < (SELECT min_pair_share FROM t_parameter) OR place > (SELECT pairs_per_line FROM t_parameter);
+
+-- What stands on each side: the code with most samples, the threads, the samples.
+DROP TABLE IF EXISTS temp.t_side_use;
+CREATE TEMP TABLE t_side_use (side_id INTEGER PRIMARY KEY, samples, tids, code_id);
+WITH used AS MATERIALIZED (SELECT a AS id FROM t_pair UNION SELECT b FROM t_pair),
+     part AS MATERIALIZED
+       (SELECT s.id AS side_id, c.code_id, c.thread_id, sum(c.samples) AS samples
+        FROM used u JOIN t_side s ON s.id = u.id
+             JOIN t_cell c ON c.line_id = s.line_id AND c.offset = s.offset AND c.op = s.op
+                          AND coalesce(c.width, 0) = s.width AND coalesce(c.site, 0) = s.site
+        GROUP BY s.id, c.code_id, c.thread_id)
+INSERT INTO t_side_use
+SELECT side_id, sum(samples),
+       (SELECT group_concat(tid) FROM (SELECT DISTINCT t.tid FROM part q JOIN thread t ON t.id = q.thread_id WHERE q.side_id = p.side_id ORDER BY t.tid LIMIT 64)),
+       (SELECT code_id FROM part q WHERE q.side_id = p.side_id GROUP BY code_id ORDER BY sum(samples) DESC, code_id LIMIT 1)
+FROM part p GROUP BY side_id;
+
+INSERT INTO pair_finding
+ (trace_id, rank, line, space_id, class, kind, a_offset, a_width, a_op, a_code_id, a_function_id, a_tids, a_samples,
+  b_offset, b_width, b_op, b_code_id, b_function_id, b_tids, b_samples, windows, score, misses, evidence, verdict,
+  reason_code, reason, pass_version)
+SELECT :trace, row_number() OVER (ORDER BY p.score DESC, l.line, l.space, p.a, p.b), l.line, nullif(l.space, -1), p.class,
+       CASE WHEN a.op IN (2, 3) AND b.op IN (2, 3) THEN 'SS' ELSE 'SL' END,
+       a.offset, nullif(a.width, 0), a.op, ua.code_id, ka.function_id, coalesce(ua.tids, ''), ua.samples,
+       b.offset, nullif(b.width, 0), b.op, ub.code_id, kb.function_id, coalesce(ub.tids, ''), ub.samples,
+       popcount(p.slices), p.score, p.misses,
+       CASE WHEN t.method = 1 THEN 'access_order' WHEN t.transfers > 0 THEN 'transfer' WHEN t.method = 2 THEN 'latency' ELSE 'l1_miss' END,
+       CASE p.class WHEN 'FS' THEN 'false' ELSE 'true' END,
+       CASE p.class WHEN 'FS' THEN 'disjoint_bytes' ELSE 'common_bytes' END,
+       format('%s; %.1f of the line''s misses fit this pair (%.0f %%), %d of %d time slices shared%s',
+              CASE p.class WHEN 'FS' THEN 'Different bytes' ELSE 'Common bytes' END, p.misses, 100 * p.share,
+              popcount(p.slices), max(coalesce(l.slices, 1), popcount(p.slices)),
+              CASE WHEN a.width = 0 OR b.width = 0 THEN '; an unknown width is taken as one byte' ELSE '' END), 1
+FROM t_pair p JOIN t_line l ON l.id = p.line_id JOIN t_total t ON t.line_id = p.line_id
+     JOIN t_side a ON a.id = p.a JOIN t_side b ON b.id = p.b
+     JOIN t_side_use ua ON ua.side_id = p.a JOIN t_side_use ub ON ub.side_id = p.b
+     LEFT JOIN code ka ON ka.id = ua.code_id LEFT JOIN code kb ON kb.id = ub.code_id;
+
+DROP TABLE t_event;
+DROP TABLE t_source;
+DROP TABLE t_code;
+DROP TABLE t_base;
+DROP TABLE t_program;
+DROP TABLE t_line;
+DROP TABLE t_cell;
+DROP TABLE t_core;
+DROP TABLE t_use;
+DROP TABLE t_side;
+DROP TABLE t_missing;
+DROP TABLE t_writing;
+DROP TABLE t_meeting;
+DROP TABLE t_attributed;
+DROP TABLE t_total;
+DROP TABLE t_evidence;
+DROP TABLE t_verdict;
+DROP TABLE t_p95;
+DROP TABLE t_quiet;
+DROP TABLE t_pair;
+DROP TABLE t_side_use;

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The SQL functions of analyze.h. Aggregates keep their state in SQLite's aggregate context,
+ * which starts zeroed; those with heap state free it in their final step, which SQLite also calls
+ * when a statement is abandoned.
+ */
+#include "analyze/analyze.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "common/histogram.h"
+#include "common/table.h"
+
+static void bit_or_step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	sqlite3_uint64 *bits = sqlite3_aggregate_context(context, sizeof(*bits));
+
+	(void)count;
+	if (bits)
+		*bits |= (sqlite3_uint64)sqlite3_value_int64(values[0]);
+}
+
+static void bit_or_final(sqlite3_context *context)
+{
+	sqlite3_uint64 *bits = sqlite3_aggregate_context(context, 0);
+
+	sqlite3_result_int64(context, bits ? (sqlite3_int64)*bits : 0);
+}
+
+static void popcount(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	(void)count;
+	sqlite3_result_int(context,
+			   __builtin_popcountll((sqlite3_uint64)sqlite3_value_int64(values[0])));
+}
+
+/* Add a blob argument to a histogram; false, with the SQL error set, when it is malformed. */
+static bool add_blob(sqlite3_context *context, struct fs_histogram *histogram, sqlite3_value *value)
+{
+	if (sqlite3_value_type(value) == SQLITE_NULL)
+		return true;
+	if (!fs_histogram_add(histogram, sqlite3_value_blob(value),
+			      (size_t)sqlite3_value_bytes(value)))
+		return true;
+	sqlite3_result_error(context, "malformed latency histogram", -1);
+	return false;
+}
+
+struct quantile {
+	struct fs_histogram histogram;
+	double share;
+};
+
+static void quantile_step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	struct quantile *quantile = sqlite3_aggregate_context(context, sizeof(*quantile));
+
+	(void)count;
+	if (!quantile)
+		return;
+	quantile->share = sqlite3_value_double(values[1]);
+	add_blob(context, &quantile->histogram, values[0]);
+}
+
+static void quantile_final(sqlite3_context *context)
+{
+	struct quantile *quantile = sqlite3_aggregate_context(context, 0);
+	int64_t latency = quantile ? fs_histogram_quantile(&quantile->histogram, quantile->share)
+				   : -1;
+
+	if (latency < 0)
+		sqlite3_result_null(context);
+	else
+		sqlite3_result_int64(context, latency);
+}
+
+static void histogram_above(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	struct fs_histogram histogram = { 0 };
+	sqlite3_int64 limit = sqlite3_value_int64(values[1]);
+	sqlite3_uint64 above = 0;
+
+	(void)count;
+	if (!add_blob(context, &histogram, values[0]))
+		return;
+	for (unsigned int bucket = 0; bucket < FS_HISTOGRAM_BUCKETS; bucket++)
+		if ((sqlite3_int64)fs_histogram_floor(bucket) >= limit)
+			above += histogram.count[bucket];
+	sqlite3_result_int64(context, (sqlite3_int64)above);
+}
+
+struct quantiles_by {
+	struct fs_table table; /* key -> struct fs_histogram */
+	double share;
+	bool ready;
+};
+
+static void quantiles_by_step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	struct quantiles_by *state = sqlite3_aggregate_context(context, sizeof(*state));
+	sqlite3_int64 key = sqlite3_value_int64(values[0]);
+	struct fs_histogram *histogram;
+
+	(void)count;
+	if (!state)
+		return;
+	if (!state->ready) {
+		fs_table_init(&state->table, sizeof(key), sizeof(*histogram));
+		state->share = sqlite3_value_double(values[2]);
+		state->ready = true;
+	}
+	histogram = fs_table_put(&state->table, &key, NULL, NULL);
+	if (!histogram)
+		sqlite3_result_error_nomem(context);
+	else
+		add_blob(context, histogram, values[1]);
+}
+
+static void quantiles_by_final(sqlite3_context *context)
+{
+	struct quantiles_by *state = sqlite3_aggregate_context(context, 0);
+	sqlite3_str *text = sqlite3_str_new(sqlite3_context_db_handle(context));
+	char *json;
+
+	sqlite3_str_appendchar(text, 1, '{');
+	for (size_t i = 0; state && i < state->table.count; i++) {
+		int64_t latency = fs_histogram_quantile(fs_table_value(&state->table, i),
+							state->share);
+
+		if (latency >= 0)
+			sqlite3_str_appendf(text, "%s\"%lld\":%lld",
+					    sqlite3_str_length(text) > 1 ? "," : "",
+					    *(sqlite3_int64 *)fs_table_key(&state->table, i),
+					    (sqlite3_int64)latency);
+	}
+	sqlite3_str_appendchar(text, 1, '}');
+	if (state && state->ready)
+		fs_table_free(&state->table);
+	json = sqlite3_str_finish(text);
+	if (json)
+		sqlite3_result_text(context, json, -1, sqlite3_free);
+	else
+		sqlite3_result_error_nomem(context);
+}
+
+static const struct function {
+	const char *name;
+	int arguments;
+	void (*scalar)(sqlite3_context *, int, sqlite3_value **);
+	void (*step)(sqlite3_context *, int, sqlite3_value **);
+	void (*final)(sqlite3_context *);
+} functions[] = {
+	{ "bit_or", 1, NULL, bit_or_step, bit_or_final },
+	{ "popcount", 1, popcount, NULL, NULL },
+	{ "histogram_quantile", 2, NULL, quantile_step, quantile_final },
+	{ "histogram_above", 2, histogram_above, NULL, NULL },
+	{ "quantiles_by", 3, NULL, quantiles_by_step, quantiles_by_final },
+};
+
+int fs_analyze_register(sqlite3 *db, struct fs_error *error)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+		if (sqlite3_create_function_v2(db, functions[i].name, functions[i].arguments,
+					       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+					       NULL, functions[i].scalar, functions[i].step,
+					       functions[i].final, NULL) != SQLITE_OK)
+			return fs_fail(error, FS_INTERNAL, "cannot register the SQL function %s: %s",
+				       functions[i].name, sqlite3_errmsg(db));
+	return 0;
+}
