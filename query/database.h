@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Opening a database that may come from a stranger, and running SQL on it.
+ */
+#ifndef FS_QUERY_DATABASE_H
+#define FS_QUERY_DATABASE_H
+
+#include "query/query.h"
+
+/*
+ * Open query->path read-only into query->db, after checking that it is a regular file, that no
+ * import was killed over it (if so, its last complete state is restored), that it is ours and
+ * that its tables and views are exactly those of this version. Errors: FS_REFUSED, FS_NOMEM,
+ * FS_OUTPUT (I/O, or locked by an import).
+ */
+int fs_database_open(struct fs_query *query, struct fs_error *error);
+
+/* The same checks, then open for writing: for `analyze`. */
+int fs_database_open_writable(struct fs_query *query, struct fs_error *error);
+
+/* An empty database in memory: for commands that answer from this program alone. */
+int fs_database_open_empty(struct fs_query *query, struct fs_error *error);
+
+/* Fill *error from SQLite's last error and return the code for it: damaged file FS_REFUSED, time
+ * limit FS_USAGE, I/O FS_OUTPUT, SQL of ours that does not run FS_INTERNAL. */
+int fs_database_fail(const struct fs_query *query, struct fs_error *error);
+
+int fs_database_prepare(const struct fs_query *query, const char *sql, sqlite3_stmt **ret_statement,
+			struct fs_error *error);
+
+/* First column of the first row of a query with one optional integer parameter; `missing` when
+ * there is no row or it is NULL. */
+int fs_database_integer(const struct fs_query *query, const char *sql, int64_t parameter,
+			int64_t missing, int64_t *ret_value, struct fs_error *error);
+
+#endif

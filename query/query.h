@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fsquery: answers from a database. One subcommand per file; query/commands.c has the table.
+ */
+#ifndef FS_QUERY_QUERY_H
+#define FS_QUERY_QUERY_H
+
+#include <json-c/json.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/error.h"
+
+/* One run of fsquery. */
+struct fs_query {
+	const char *path;   /* database */
+	const char *trace;  /* as given with --trace; NULL: choose */
+	const char *colour; /* auto, always, never */
+	bool quiet;
+	bool users_sql; /* a statement that fails is the user's mistake */
+	FILE *out;
+	FILE *err;
+	sqlite3 *db; /* open once a command asked for it */
+};
+
+struct fs_command {
+	const char *name;
+	/* argv[0] is "fsquery NAME". FS_HELPED when --help was all that was asked. */
+	int (*run)(struct fs_query *query, int argc, char **argv, struct fs_error *error);
+	const char *summary;
+};
+
+/* Ends with a NULL name. */
+extern const struct fs_command fs_commands[];
+
+enum { FS_HELPED = ECANCELED };
+
+/*
+ * The whole program: parse argv, run a command, write to out and err. Returns an exit code of
+ * enum fs_exit. Changes entries of argv.
+ */
+int fs_query_main(int argc, char **argv, FILE *out, FILE *err);
+
+/* One line on query->err, escaped, unless --quiet. */
+void fs_query_say(const struct fs_query *query, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+void fs_query_print_version(FILE *out);
+
+#define FS_COMMAND(name)                                                                           \
+	int fs_command_##name(struct fs_query *query, int argc, char **argv, struct fs_error *error)
+FS_COMMAND(traces);
+FS_COMMAND(health);
+FS_COMMAND(top_lines);
+FS_COMMAND(line);
+FS_COMMAND(pairs);
+FS_COMMAND(mem_bound);
+FS_COMMAND(sql);
+FS_COMMAND(views);
+FS_COMMAND(schema);
+FS_COMMAND(digest);
+FS_COMMAND(analyze);
+
+#endif

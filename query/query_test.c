@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Whole commands on small databases that are made here by SQL.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "query/query.h"
+#include "schema/schema.h"
+
+/* One trace: a false-sharing line at 0x1000 between "arrive" at +0x34 and "wait" at +0x38, in
+ * space 1, and names that a hostile program may choose. */
+static const char content[] =
+	"INSERT INTO trace (id, name, sha256, bytes, tool_version, options, arch, line_size, "
+	"line_size_source, first_ns, last_ns, complete, samples, sample_records, spe_records, "
+	"memory_samples) VALUES (1, 'one', 'ab', 1000, '0', '{}', 'x86_64', 64, 'assumed', 5, "
+	"2000000005, 1, 30, 30, 0, 30), (2, 'cycles', 'cd', 10, '0', '{}', 'x86_64', 64, "
+	"'assumed', 5, 6, 1, 8, 8, 0, 0);"
+	"INSERT INTO event (id, trace_id, idx, name, role, type, config, sample_type, read_format, "
+	"flags, precise_ip, samples, period_sum) VALUES "
+	"(1, 1, 0, 'cpu/mem-loads,ldlat=30/P', 'load', 4, 461, 0, 0, 0, 3, 30, 3000),"
+	"(2, 2, 0, 'cycles', 'cycles', 0, 0, 0, 0, 0, 0, 8, 800);"
+	"INSERT INTO space VALUES (1, 1, 'process', 17, NULL, 'prog'), (2, 1, 'process', 18, NULL, "
+	"'prog');"
+	"INSERT INTO thread VALUES (1, 1, 17, 17, '=1+1', NULL, NULL, 20), (2, 1, 17, 19, "
+	"char(27) || '[31mred', NULL, NULL, 10);"
+	"INSERT INTO dso VALUES (1, 1, '/bin/prog', NULL, 'user', 'missing', NULL, 30);"
+	"INSERT INTO function VALUES (1, 1, 'arrive|*x*', NULL, 256, 0), (2, 1, '=cmd()' || "
+	"char(10) "
+	"|| char(8238) || CAST(x'ff' AS TEXT), NULL, 512, 0);"
+	"INSERT INTO code (id, trace_id, dso_id, offset, ip, exact, function_id, file, line, "
+	"width, "
+	"samples) VALUES (1, 1, 1, 256, 4198656, 1, 1, '/src/p.c', 9, 4, 20), (2, 1, 1, 512, "
+	"-4096, "
+	"1, 2, NULL, NULL, NULL, 10);"
+	"INSERT INTO access (trace_id, space_id, line, addr, event_id, op, code_id, thread_id, "
+	"cpu, "
+	"source, samples, period, l1_misses, dirty_snoops, latency_samples, latency_sum, "
+	"latency_histogram) VALUES "
+	"(1, 1, 4096, 4148, 1, 3, 1, 1, 0, 7, 12, 12, 12, 0, 12, 1200, x'240c'),"
+	"(1, 1, 4096, 4148, 1, 3, 1, 1, 1, 7, 8, 8, 8, 0, 8, 800, x'2408'),"
+	"(1, 1, 4096, 4152, 1, 1, 2, 2, 5, 9, 10, 10, 10, 0, 0, 0, NULL);"
+	"INSERT INTO line_total VALUES (1, 1, 4096, 2, 30, 10, 0, 20, 30, 20, 2000), "
+	"(1, 2, 4096, 1, 1, 1, 0, 0, 0, 1, 4);"
+	"INSERT INTO line_finding (trace_id, rank, line, size, space_id, verdict, confidence, "
+	"samples, "
+	"loads, stores, atomics, hitm_local, hitm_remote, peer_local, peer_remote, misses, "
+	"threads, "
+	"cost_share, cost_low, cost_high, offsets, writer_sampled, reason_code, reason, "
+	"pass_version) "
+	"VALUES (1, 1, 4096, 64, 1, 'false', 'high', 30, 10, 0, 20, 20, 0, 10, 0, 30, 2, 0.123, "
+	"0.1, "
+	"0.15, 2, 1, 'disjoint', 'because', 1);"
+	"INSERT INTO pair_finding (trace_id, rank, line, space_id, class, kind, a_offset, a_width, "
+	"a_op, a_code_id, a_function_id, a_tids, a_samples, b_offset, b_op, b_code_id, "
+	"b_function_id, b_tids, b_samples, windows, score, misses, evidence, verdict, reason_code, "
+	"reason, pass_version) VALUES (1, 1, 4096, 1, 'FS', 'SL', 52, 4, 3, 1, 1, '17', 20, 56, 1, "
+	"2, "
+	"2, '19', 10, 3, 30, 30, 'transfer', 'false', 'disjoint', 'because', 1);"
+	"INSERT INTO mem_bound_finding (trace_id, rank, function_id, dso_id, source, samples, "
+	"share, n, "
+	"method, pass_version) VALUES (1, 1, 1, 1, 'load_latency_share', 20, 0.6, 20, 'by "
+	"latency', "
+	"1);"
+	"INSERT INTO loss VALUES (1, 'lost_records', 'loss', 'cpu 3', 7, 0, 4096, 'Seven are "
+	"gone.');";
+
+static char directory[64];
+static char path[128];
+static char *output; /* of the last run */
+static char *messages;
+
+static void create(const char *file, const char *more)
+{
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(file, &db), SQLITE_OK);
+	ck_assert_int_eq(fs_schema_create(db, NULL), 0);
+	ck_assert_msg(!sqlite3_exec(db, content, NULL, NULL, NULL), "%s", sqlite3_errmsg(db));
+	ck_assert_msg(!sqlite3_exec(db, more, NULL, NULL, NULL), "%s", sqlite3_errmsg(db));
+	sqlite3_close(db);
+}
+
+static void set_up(void)
+{
+	strcpy(directory, "/tmp/fsight-query-test.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/case.db", directory);
+	unsetenv("FSIGHT_DB");
+	create(path, "");
+}
+
+static void tear_down(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
+	ck_assert_int_eq(system(command), 0);
+	free(output);
+	free(messages);
+	output = messages = NULL;
+}
+
+/* Run fsquery --db PATH with words; a word with blanks is given in brackets. */
+static int run(const char *words)
+{
+	char *copy = strdup(words);
+	char *argv[40] = { (char *)"fsquery", (char *)"--db", path };
+	int argc = 3;
+	size_t size;
+	FILE *out;
+	FILE *err;
+	int code;
+
+	for (char *next = copy; *next;) {
+		bool quoted = *next == '[';
+		char *end;
+
+		next += quoted;
+		end = next + strcspn(next, quoted ? "]" : " ");
+		argv[argc++] = next;
+		next = end + (*end != '\0');
+		*end = '\0';
+		next += strspn(next, " ");
+	}
+	free(output);
+	free(messages);
+	out = open_memstream(&output, &size);
+	err = open_memstream(&messages, &size);
+	code = fs_query_main(argc, argv, out, err);
+	fclose(out);
+	fclose(err);
+	free(copy);
+	return code;
+}
+
+static bool says(const char *where, const char *what)
+{
+	return strstr(where, what) != NULL;
+}
+
+START_TEST(test_top_lines)
+{
+	ck_assert_int_eq(run("top-lines --format csv --columns rank,line,space,verdict,cost_share"),
+			 0);
+	ck_assert_str_eq(output,
+			 "rank,line,space,verdict,cost_share\n1,0x1000,prog 17,false,0.123\n");
+	ck_assert(says(messages, "trace 1: one"));
+	ck_assert_int_eq(run("top-lines"), 0);
+	ck_assert(says(output, "12.3 % (10.0 to 15.0)"));
+	ck_assert_int_eq(run("top-lines --min-samples 31 --format csv --columns rank"), 0);
+	ck_assert_str_eq(output, "rank\n");
+}
+END_TEST
+
+START_TEST(test_quiet_trace)
+{
+	char other[160];
+
+	snprintf(other, sizeof(other), "%s/quiet.db", directory);
+	create(other, "DELETE FROM line_finding");
+	strcpy(path, other);
+	ck_assert_int_eq(run("top-lines --format json"), 0);
+	ck_assert(says(messages, "this capture would have shown one above 10 %"));
+	ck_assert(says(output, "\"rows\":[],\"notes\":[\"nothing is contended"));
+	ck_assert_int_eq(run("--trace cycles top-lines"), 0);
+	ck_assert(says(messages, "no sample of this trace has a data address"));
+}
+END_TEST
+
+START_TEST(test_line)
+{
+	static const char wanted[] =
+		"offset,op,tids,cpus,samples,hitm,peer,latency_mean,latency_p95\n"
+		"52,atomic,17,\"0,1\",20,20,0,100,99\n"
+		"56,load,19,5,10,0,10,,\n";
+
+	ck_assert_int_eq(run("line --rank 1 --format csv --columns "
+			     "offset,op,tids,cpus,samples,hitm,peer,latency_mean,latency_p95"),
+			 0);
+	ck_assert_str_eq(output, wanted);
+	ck_assert(says(messages, "verdict false: because"));
+	ck_assert_int_eq(run("line 0x1034"), 1);
+	ck_assert(says(messages, "2 address spaces"));
+	ck_assert_int_eq(run("line 1034 --space 17 --cpu 4-6 --format csv --columns offset"), 0);
+	ck_assert_str_eq(output, "offset\n56\n");
+	ck_assert_int_eq(run("line 1034 --space 17 --kernel --format csv --columns offset,comm"),
+			 1);
+	ck_assert(says(messages, "no column comm"));
+	ck_assert_int_eq(run("line 0x1034 --rank 1"), 1);
+	ck_assert_int_eq(run("line 0x9000"), 1);
+}
+END_TEST
+
+START_TEST(test_pairs)
+{
+	ck_assert_int_eq(run("pairs --format json --columns rank,a,b_function"), 0);
+	ck_assert(says(output,
+		       "{\"schema\":\"fsight/pairs/1\",\"trace\":{\"id\":1,\"name\":\"one\""));
+	ck_assert(says(output, "{\"rank\":1,\"a\":{\"offset\":52,\"width\":4,\"op\":\"atomic\""));
+	ck_assert(says(output, "\"pc\":\"0x401100\""));
+	ck_assert(
+		says(output, "\"b\":{\"function\":\"=cmd()\\\\x0a\\\\xe2\\\\x80\\\\xae\\\\xff\"}"));
+	ck_assert_int_eq(run("pairs --sym [arrive|*x*] --format csv --columns a_offset,b_pc"), 0);
+	ck_assert_str_eq(output, "a_offset,b_pc\n52,0xfffffffffffff000\n");
+	ck_assert_int_eq(run("pairs --sym nothing --format ndjson"), 0);
+	ck_assert_str_eq(output, "");
+	ck_assert_int_eq(run("pairs --cpu 1"), 1);
+	ck_assert(says(messages, "--cpu is not available for this command yet"));
+}
+END_TEST
+
+START_TEST(test_hostile_names)
+{
+	ck_assert_int_eq(run("pairs --format csv --columns b_function,a_function"), 0);
+	ck_assert_str_eq(output, "b_function,a_function\n"
+				 "'=cmd()\\x0a\\xe2\\x80\\xae\\xff,arrive|*x*\n");
+	ck_assert_int_eq(run("pairs --format md --columns a_function"), 0);
+	ck_assert(says(output, "| arrive\\|\\*x\\* |"));
+	ck_assert_int_eq(run("sql [SELECT comm FROM thread] --format tsv"), 0);
+	ck_assert_str_eq(output, "comm\n'=1+1\n\\x1b[31mred\n");
+	ck_assert_int_eq(run("sql [SELECT -5 AS n]  --format csv"), 0);
+	ck_assert_str_eq(output, "n\n-5\n");
+}
+END_TEST
+
+START_TEST(test_health)
+{
+	ck_assert_int_eq(run("--trace 1 health --format csv --columns name,count,first_offset"), 0);
+	ck_assert(says(output, "lost_records,7,4096\n"));
+	ck_assert(says(output, "symbols_missing,30,\n"));
+	ck_assert(says(output, "memory_samples,30,\n"));
+	ck_assert(says(output, "not_measurable,0,\n"));
+	ck_assert_int_eq(run("health"), 0);
+	ck_assert(says(messages, "trace 2: cycles"));
+	ck_assert(says(output, "perf c2c record"));
+}
+END_TEST
+
+START_TEST(test_mem_bound)
+{
+	ck_assert_int_eq(run("mem-bound --format csv --columns function,share,mem_bound"), 0);
+	ck_assert_str_eq(output, "function,share,mem_bound\narrive|*x*,0.6,\n");
+	ck_assert(says(messages, "load_latency_share: by latency"));
+}
+END_TEST
+
+START_TEST(test_listing_options)
+{
+	ck_assert_int_eq(run("traces --sort samples:desc --limit 1 --format csv --columns id"), 0);
+	ck_assert_str_eq(output, "id\n1\n");
+	ck_assert(says(messages, "only the first 1 traces"));
+	ck_assert_int_eq(run("traces --columns nmae"), 1);
+	ck_assert(says(messages, "did you mean name"));
+	ck_assert_int_eq(run("traces --format xml"), 1);
+	ck_assert_int_eq(run("traces --limit -1"), 1);
+	ck_assert_int_eq(run("line 1034 --pid 1-"), 1);
+	ck_assert_int_eq(run("traces --color always"), 0);
+	ck_assert_int_eq(run("--trace nine top-lines"), 1);
+	ck_assert_int_eq(run("paris"), 1);
+	ck_assert(says(messages, "did you mean pairs"));
+	ck_assert_int_eq(run("traces --help"), 0);
+	ck_assert(says(output, "Usage: fsquery traces"));
+}
+END_TEST
+
+START_TEST(test_sql_limits)
+{
+	ck_assert_int_eq(run("sql [WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
+			     "SELECT count(*) FROM c] --time-limit 1"),
+			 1);
+	ck_assert(says(messages, "time limit"));
+	ck_assert_int_eq(run("sql [SELECT 1; SELECT 2]"), 1);
+	ck_assert_int_eq(run("sql [DELETE FROM trace]"), 1);
+	ck_assert_int_eq(run("sql [ATTACH 'x' AS y]"), 1);
+	ck_assert_int_eq(run("sql [CREATE TEMP TABLE t (x)]"), 1);
+	ck_assert_int_eq(run("sql [PRAGMA journal_mode = WAL]"), 1);
+	ck_assert_int_eq(run("sql [SELECT load_extension('x')]"), 1);
+	ck_assert_int_eq(run("sql [SELECT hex(zeroblob(20000000))]"), 1);
+	ck_assert_int_eq(run("sql [SELEC]"), 1);
+	ck_assert_int_eq(run("sql [SELECT 1 AS a, 2 AS a; -- end] --format ndjson"), 0);
+	ck_assert_str_eq(output, "{\"a\":1,\"a:1\":2}\n");
+	ck_assert_int_eq(run("--trace cycles sql [SELECT samples FROM traces WHERE id = :trace]"
+			     " --format csv"),
+			 0);
+	ck_assert_str_eq(output, "samples\n8\n");
+}
+END_TEST
+
+/* Every view runs, and every column of it is described. */
+START_TEST(test_views)
+{
+	for (const struct fs_view *view = fs_schema_views; view->name; view++) {
+		char words[128];
+		char *names;
+
+		snprintf(words, sizeof(words), "sql [SELECT * FROM %s] --format tsv", view->name);
+		ck_assert_msg(run(words) == 0, "%s: %s", view->name, messages);
+		names = strndup(output, strcspn(output, "\n") + 1);
+		for (char *tab = names; (tab = strchr(tab, '\t'));)
+			*tab = '\n';
+		snprintf(words, sizeof(words), "views %s --format tsv --columns column",
+			 view->name);
+		ck_assert_int_eq(run(words), 0);
+		ck_assert(says(output, "column\n\n"));
+		ck_assert_str_eq(output + strlen("column\n\n"), names);
+		free(names);
+	}
+}
+END_TEST
+
+START_TEST(test_schema)
+{
+	ck_assert_int_eq(run("schema trace --format csv --columns table,kind"), 0);
+	ck_assert(says(output, "table,kind\ntrace,content\n"));
+	ck_assert_int_eq(run("schema op --ddl"), 0);
+	ck_assert(says(output, "CREATE TABLE op ("));
+}
+END_TEST
+
+/* The same trace after another one, with all ids shifted. */
+START_TEST(test_digest)
+{
+	char *first;
+	char other[160];
+
+	ck_assert_int_eq(run("--trace one digest"), 0);
+	first = strdup(output);
+	snprintf(other, sizeof(other), "%s/shifted.db", directory);
+	create(other,
+	       "DELETE FROM trace WHERE id = 2; DELETE FROM event WHERE id = 2;"
+	       "UPDATE trace SET id = 5, name = 'again';"
+	       "UPDATE event SET id = 9, trace_id = 5; UPDATE space SET id = id + 40, trace_id = 5;"
+	       "UPDATE thread SET id = id + 7, trace_id = 5; UPDATE dso SET id = 3, trace_id = 5;"
+	       "UPDATE function SET id = id + 10, dso_id = 3;"
+	       "UPDATE code SET id = id + 20, dso_id = 3, function_id = function_id + 10, trace_id "
+	       "= 5;"
+	       "UPDATE access SET trace_id = 5, space_id = 41, event_id = 9, code_id = code_id + "
+	       "20, "
+	       "thread_id = thread_id + 7; UPDATE line_total SET trace_id = 5, space_id = space_id "
+	       "+ 40;"
+	       "UPDATE line_finding SET trace_id = 5, space_id = 41;"
+	       "UPDATE pair_finding SET trace_id = 5, space_id = 41, a_code_id = 21, b_code_id = "
+	       "22, "
+	       "a_function_id = 11, b_function_id = 12;"
+	       "UPDATE mem_bound_finding SET trace_id = 5, function_id = 11, dso_id = 3;"
+	       "UPDATE loss SET trace_id = 5;");
+	strcpy(path, other);
+	ck_assert_int_eq(run("digest"), 0);
+	ck_assert_str_eq(output, first);
+	free(first);
+}
+END_TEST
+
+static void alter(const char *sql)
+{
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_msg(!sqlite3_exec(db, sql, NULL, NULL, NULL), "%s", sqlite3_errmsg(db));
+	sqlite3_close(db);
+}
+
+START_TEST(test_foreign)
+{
+	alter("PRAGMA application_id = 1");
+	ck_assert_int_eq(run("traces"), 2);
+	ck_assert(says(messages, "not an fsight database"));
+	alter("PRAGMA application_id = 1718839156; PRAGMA user_version = 99");
+	ck_assert_int_eq(run("traces"), 2);
+	ck_assert(says(messages, "schema version 99"));
+	ck_assert_int_eq(truncate(path, 50), 0);
+	ck_assert_int_eq(run("traces"), 2);
+	unlink(path);
+	ck_assert_int_eq(run("traces"), 2);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(run("traces"), 2);
+	unlink(path);
+	ck_assert_int_eq(symlink("/etc/passwd", path), 0);
+	ck_assert_int_eq(run("traces"), 2);
+	ck_assert(says(messages, "symbolic link"));
+}
+END_TEST
+
+START_TEST(test_altered_schema)
+{
+	static const char *const changes[] = {
+		"DROP VIEW traces; CREATE TABLE traces (id)",
+		"DROP TABLE loss; CREATE VIEW loss AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL "
+		"SELECT "
+		"x FROM c) SELECT x AS trace_id FROM c",
+		"CREATE TRIGGER t AFTER INSERT ON loss BEGIN DELETE FROM trace; END",
+		"CREATE TABLE zzz (x)",
+		"DROP VIEW samples",
+		"CREATE INDEX aaa ON sample (hex(addr))",
+	};
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+		snprintf(path, sizeof(path), "%s/altered%zu.db", directory, i);
+		create(path, changes[i]);
+		ck_assert_msg(run("traces") == 2, "%s", changes[i]);
+		ck_assert_msg(says(messages, "not as this fsight makes it"), "%s", messages);
+	}
+}
+END_TEST
+
+START_TEST(test_wal)
+{
+	alter("PRAGMA journal_mode = WAL");
+	ck_assert_int_eq(run("traces"), 2);
+	ck_assert(says(messages, "WAL"));
+}
+END_TEST
+
+/* What a killed import leaves: pages written, the journal beside them. */
+static void interrupt(void)
+{
+	char command[640];
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert(!sqlite3_exec(
+		db,
+		"PRAGMA cache_size = 2; BEGIN; UPDATE trace SET name = 'torn' || id;"
+		"INSERT INTO fact SELECT 1, hex(randomblob(3000)), value FROM "
+		"(WITH RECURSIVE c(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM c "
+		"LIMIT 200) SELECT value FROM c)",
+		NULL, NULL, NULL));
+	sqlite3_db_cacheflush(db);
+	snprintf(command, sizeof(command), "cp %s %s.2 && cp %s-journal %s.2-journal", path, path,
+		 path, path);
+	ck_assert_int_eq(system(command), 0);
+	sqlite3_close(db);
+	strcat(path, ".2");
+}
+
+START_TEST(test_journal_rolled_back)
+{
+	interrupt();
+	ck_assert_int_eq(run("traces --format csv --columns name"), 0);
+	ck_assert_str_eq(output, "name\none\ncycles\n");
+	ck_assert(says(messages, "restored the last complete state"));
+	ck_assert_int_eq(run("traces --format csv --columns name"), 0);
+	ck_assert_str_eq(messages, "");
+}
+END_TEST
+
+START_TEST(test_super_journal_refused)
+{
+	static const char tail[] =
+		"/tmp/other\0\0\0\1\0\0\0\012\0\0\0\0\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
+	char journal[160];
+	FILE *file;
+
+	interrupt();
+	snprintf(journal, sizeof(journal), "%s-journal", path);
+	file = fopen(journal, "a");
+	ck_assert_uint_eq(fwrite(tail, 1, sizeof(tail) - 1, file), sizeof(tail) - 1);
+	fclose(file);
+	ck_assert_int_eq(run("traces"), 2);
+	ck_assert(says(messages, "super-journal"));
+	unlink(journal);
+	ck_assert_int_eq(symlink("/dev/zero", journal), 0);
+	ck_assert_int_eq(run("traces"), 2);
+}
+END_TEST
+
+/* An import that runs has a journal too, but holds its lock: that is no debris. */
+START_TEST(test_running_import)
+{
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert(!sqlite3_exec(db, "BEGIN IMMEDIATE; UPDATE trace SET name = 'half'", NULL, NULL,
+				NULL));
+	ck_assert_int_eq(run("traces --format csv --columns name"), 0);
+	ck_assert_str_eq(output, "name\none\ncycles\n");
+	ck_assert(!sqlite3_exec(db, "COMMIT", NULL, NULL, NULL));
+	sqlite3_close(db);
+	ck_assert_int_eq(run("traces --format csv --columns name"), 0);
+	ck_assert_str_eq(output, "name\nhalf\nhalf\n");
+}
+END_TEST
+
+START_TEST(test_output_error)
+{
+	char *argv[] = { (char *)"fsquery", (char *)"--db", path, (char *)"traces", NULL };
+	FILE *full = fopen("/dev/full", "w");
+	FILE *err = fopen("/dev/null", "w");
+
+	ck_assert_int_eq(fs_query_main(4, argv, full, err), 4);
+	fclose(err);
+	fclose(full);
+}
+END_TEST
+
+int main(void)
+{
+	const TTest *const tests[] = {
+		test_top_lines,
+		test_quiet_trace,
+		test_line,
+		test_pairs,
+		test_hostile_names,
+		test_health,
+		test_mem_bound,
+		test_listing_options,
+		test_sql_limits,
+		test_views,
+		test_schema,
+		test_digest,
+		test_foreign,
+		test_altered_schema,
+		test_wal,
+		test_journal_rolled_back,
+		test_super_journal_refused,
+		test_running_import,
+		test_output_error,
+	};
+	Suite *suite = suite_create("query");
+	TCase *tcase = tcase_create("commands");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_set_timeout(tcase, 60);
+	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++)
+		tcase_add_test(tcase, tests[i]);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}

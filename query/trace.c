@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which trace of the case answers.
+ *
+ * Without --trace it is the newest that can: a cycles capture and a memory capture of one run lie
+ * in one case, and neither answers the other's questions. Every candidate gets a grade, 0 for
+ * "cannot"; the best grade wins, then the highest id.
+ */
+#include <string.h>
+
+#include "common/text.h"
+#include "query/database.h"
+#include "query/listing.h"
+
+static const char *grade_of(enum fs_need need)
+{
+	switch (need) {
+	case FS_NEED_MEMORY:
+		return "memory_samples > 0";
+	case FS_NEED_MEM_BOUND:
+		return "CASE WHEN EXISTS (SELECT 1 FROM event WHERE trace_id = trace.id AND "
+		       "samples > 0"
+		       " AND role = 'cycles') AND EXISTS (SELECT 1 FROM event WHERE trace_id = "
+		       "trace.id"
+		       " AND samples > 0 AND role LIKE 'stall%') THEN 2 "
+		       "WHEN memory_samples > 0 THEN 1 ELSE 0 END";
+	default:
+		return "1";
+	}
+}
+
+#define TRACE_COLUMNS                                                                              \
+	"id, name, sha256, arch, cpu_description, hostname, samples, memory_samples, complete"
+
+static int find(struct fs_options *options, sqlite3_stmt **ret_statement, struct fs_error *error)
+{
+	const struct fs_query *query = options->query;
+	char sql[1024];
+	int64_t id;
+
+	if (!query->trace) {
+		snprintf(sql, sizeof(sql),
+			 "SELECT " TRACE_COLUMNS ", %s AS grade FROM trace ORDER BY grade DESC, id "
+			 "DESC LIMIT 1",
+			 grade_of(options->listing->need));
+		return fs_database_prepare(query, sql, ret_statement, error);
+	}
+	FS_TRY(fs_database_prepare(query,
+				   "SELECT " TRACE_COLUMNS
+				   ", 1 FROM trace WHERE id = ?1 OR name = ?2 "
+				   "ORDER BY id IS ?1 DESC LIMIT 1",
+				   ret_statement, error));
+	if (fs_parse_count(query->trace, &id))
+		sqlite3_bind_int64(*ret_statement, 1, id);
+	sqlite3_bind_text(*ret_statement, 2, query->trace, -1, SQLITE_STATIC);
+	return 0;
+}
+
+static int not_found(const struct fs_query *query, struct fs_error *error)
+{
+	if (query->trace)
+		return fs_fail(error, FS_USAGE, "%s: no trace %s; `fsquery traces` lists them",
+			       query->path, query->trace);
+	return fs_fail(error, FS_REFUSED,
+		       "%s: holds no trace; `fsingest --db %s PERF_DATA` adds one", query->path,
+		       query->path);
+}
+
+static struct json_object *to_json(const struct fs_cell *cell)
+{
+	char text[512];
+
+	if (cell->kind == FS_CELL_INTEGER)
+		return json_object_new_int64(cell->integer);
+	if (cell->kind != FS_CELL_TEXT)
+		return NULL;
+	fs_escape(text, sizeof(text), cell->text, cell->length);
+	return json_object_new_string(text);
+}
+
+static void say(const struct fs_options *options, sqlite3_stmt *statement)
+{
+	fs_query_say(options->query, "trace %lld: %s (%s, %lld samples, %lld with a data address)",
+		     (long long)options->trace_id, (const char *)sqlite3_column_text(statement, 1),
+		     sqlite3_column_type(statement, 3) == SQLITE_NULL
+			     ? "unknown architecture"
+			     : (const char *)sqlite3_column_text(statement, 3),
+		     (long long)sqlite3_column_int64(statement, 6),
+		     (long long)sqlite3_column_int64(statement, 7));
+}
+
+static int take(struct fs_options *options, sqlite3_stmt *statement, struct fs_error *error)
+{
+	int columns = sqlite3_column_count(statement) - 1;
+
+	options->trace_id = sqlite3_column_int64(statement, 0);
+	options->trace = json_object_new_object();
+	if (!options->trace)
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	for (int i = 0; i < columns; i++) {
+		struct fs_cell cell = fs_statement_cell(statement, i);
+
+		json_object_object_add(options->trace, sqlite3_column_name(statement, i),
+				       to_json(&cell));
+	}
+	fs_options_bind(options, ":trace", options->trace_id, NULL);
+	if (!options->query->trace)
+		say(options, statement);
+	return 0;
+}
+
+int fs_trace_choose(struct fs_options *options, struct fs_error *error)
+{
+	sqlite3_stmt *statement = NULL;
+	int code = find(options, &statement, error);
+
+	if (!code) {
+		int step = sqlite3_step(statement);
+
+		if (step == SQLITE_ROW)
+			code = take(options, statement, error);
+		else if (step == SQLITE_DONE)
+			code = not_found(options->query, error);
+		else
+			code = fs_database_fail(options->query, error);
+	}
+	sqlite3_finalize(statement);
+	return code;
+}

@@ -1,0 +1,176 @@
+-- The state of each trace: what it holds, what was lost or skipped, how far symbols reach, and
+-- what cannot be measured from it, with the recording that could.
+--
+-- trace_id: trace.id
+-- name: stable name of the row
+-- severity: info, loss, error
+-- scope: what the row concerns: file, an event, a DSO, a record type, a question
+-- count: how many
+-- bytes: bytes of the file concerned; 0: none were skipped
+-- first_offset: file offset of the first occurrence; NULL: not in one place
+-- description: a sentence
+CREATE VIEW health AS
+WITH
+-- What each trace's events asked for. Bits of sample_type and of the SPE config words are those
+-- of the kernel's perf_event.h and arm_spe_pmu.c.
+asked AS (
+	SELECT
+		t.id AS trace_id,
+		t.arch LIKE 'aarch64%' OR t.arch LIKE 'arm64%' AS arm,
+		t.memory_samples,
+		coalesce(max(e.role = 'cycles' AND e.samples > 0), 0) AS cycles,
+		coalesce(max(e.role LIKE 'stall%' AND e.samples > 0), 0) AS stalls,
+		coalesce(max(e.sample_type >> 2 & 1), 0) AS times,
+		coalesce(max(e.sample_type >> 7 & 1), 0) AS cpus,
+		coalesce(max(e.sample_type >> 19 & 1 OR (e.role = 'spe' AND e.config >> 1 & 1)), 0)
+			AS physical
+	FROM trace AS t LEFT JOIN event AS e ON e.trace_id = t.id
+	GROUP BY t.id
+),
+wrote AS (
+	SELECT trace_id, sum(stores + atomics) AS writes, sum(latency_samples) AS latencies
+	FROM line_total GROUP BY trace_id
+),
+sourced AS (
+	SELECT e.trace_id, sum(c.samples) AS samples
+	FROM code_total AS c JOIN event AS e ON e.id = c.event_id
+	JOIN source_class AS k ON k.id = c.source
+	WHERE k.name NOT IN ('none', 'unknown')
+	GROUP BY e.trace_id
+)
+SELECT id AS trace_id, 'samples' AS name, 'info' AS severity, 'file' AS scope, samples AS count,
+	bytes, NULL AS first_offset,
+	printf('%d sample records and %d Arm SPE records in %d bytes.', sample_records, spe_records,
+		bytes) AS description
+FROM trace
+UNION ALL
+SELECT id, 'memory_samples', 'info', 'file', memory_samples, 0, NULL,
+	printf('%.1f %% of the samples have a data address.', 100.0 * memory_samples / max(samples, 1))
+FROM trace
+UNION ALL
+SELECT id, 'time_span', 'info', 'file', last_ns - first_ns, 0, NULL,
+	printf('Samples span %.6f s.', (last_ns - first_ns) / 1e9)
+FROM trace WHERE first_ns IS NOT NULL
+UNION ALL
+SELECT id, iif(complete, 'complete', 'damaged'), iif(complete, 'info', 'error'), 'file',
+	(SELECT count(*) FROM loss WHERE trace_id = trace.id AND severity = 'error'),
+	(SELECT coalesce(sum(bytes), 0) FROM loss WHERE trace_id = trace.id AND severity = 'error'),
+	(SELECT min(first_offset) FROM loss WHERE trace_id = trace.id AND severity = 'error'),
+	iif(complete, 'The whole file was read.',
+		'The file was damaged, cut off or not decodable in part; what could be read was kept.')
+FROM trace
+UNION ALL
+SELECT trace_id, 'event', 'info', name, samples, 0, NULL,
+	printf('%s; the samples stand for %d events%s.',
+		CASE WHEN sample_period IS NOT NULL THEN printf('one sample per %d', sample_period)
+			WHEN sample_freq IS NOT NULL THEN printf('%d samples per second asked for', sample_freq)
+			ELSE 'period not recorded' END,
+		period_sum, coalesce('; read as ' || role, ''))
+FROM event WHERE coalesce(role, '') <> 'tracking'
+UNION ALL
+SELECT id, 'line_size', 'info', 'file', line_size, 0, NULL,
+	printf('Cache lines of %d bytes, %s.', line_size,
+		CASE line_size_source WHEN 'assumed' THEN 'assumed: the file does not say'
+			ELSE 'as the file''s ' || upper(line_size_source) || ' feature says' END)
+FROM trace
+UNION ALL
+SELECT t.id, 'attribution', iif(h.known < t.samples, 'loss', 'info'), 'threads', h.known, 0, NULL,
+	printf('%.1f %% of the samples are attributed to a thread, %.1f %% to a thread of a known process.',
+		100.0 * h.known / t.samples, 100.0 * h.with_pid / t.samples)
+FROM trace AS t
+JOIN (SELECT trace_id, sum(samples) AS known, sum(iif(pid IS NULL, 0, samples)) AS with_pid
+	FROM thread GROUP BY trace_id) AS h ON h.trace_id = t.id
+WHERE t.samples > 0
+UNION ALL
+SELECT c.trace_id, 'symbol_coverage', 'info', 'all binaries',
+	sum(iif(c.function_id IS NULL, 0, c.samples)), 0, NULL,
+	printf('%.1f %% of the samples lie in a function with a name, %.1f %% have a source line.',
+		100.0 * sum(iif(c.function_id IS NULL, 0, c.samples)) / max(sum(c.samples), 1),
+		100.0 * sum(iif(c.line IS NULL, 0, c.samples)) / max(sum(c.samples), 1))
+FROM code AS c GROUP BY c.trace_id
+UNION ALL
+SELECT d.trace_id, 'symbols_' || d.symbols,
+	iif(d.symbols IN ('missing', 'stripped', 'failed'), 'loss', 'info'), d.path, d.samples, 0, NULL,
+	printf('%.1f %% of the samples. %s', 100.0 * d.samples / max(t.samples, 1),
+		coalesce(d.symbols_reason, CASE d.symbols
+			WHEN 'verified' THEN 'Symbols from the binary with the recorded build-id.'
+			WHEN 'unverified' THEN 'Symbols from a binary whose build-id is not in the trace.'
+			WHEN 'not_asked' THEN 'Give its directory with fsingest --symbols to get names.'
+			ELSE 'No symbols.' END))
+FROM dso AS d JOIN trace AS t ON t.id = d.trace_id
+WHERE d.samples > 0
+UNION ALL
+SELECT trace_id, 'not_measurable', 'loss', 'contention', 0, 0, NULL,
+	'No sample has a data address, so no cache line can be named. Record with '
+	|| iif(arm, '`perf record -e arm_spe_0/ts_enable=1,pa_enable=1,load_filter=1,store_filter=1/`.',
+		'`perf c2c record`.')
+FROM asked WHERE memory_samples = 0
+UNION ALL
+SELECT a.trace_id, 'not_measurable', 'loss', 'writers', 0, 0, NULL,
+	'No store was sampled: who writes a line is unknown, and store-store contention is invisible. '
+	|| 'Record with ' || iif(a.arm, '`perf record -e arm_spe_0/load_filter=1,store_filter=1/`.',
+		'`perf c2c record`, which samples loads and stores.')
+FROM asked AS a LEFT JOIN wrote AS w ON w.trace_id = a.trace_id
+WHERE a.memory_samples > 0 AND coalesce(w.writes, 0) = 0
+UNION ALL
+SELECT a.trace_id, 'not_measurable', 'loss', 'latency', 0, 0, NULL,
+	'No memory sample has a latency, so cost can only be counted in samples. Record with '
+	|| iif(a.arm, 'Arm SPE.', '`perf record -W` (PERF_SAMPLE_WEIGHT) or `perf c2c record`.')
+FROM asked AS a LEFT JOIN wrote AS w ON w.trace_id = a.trace_id
+WHERE a.memory_samples > 0 AND coalesce(w.latencies, 0) = 0
+UNION ALL
+SELECT a.trace_id, 'not_measurable', 'loss', 'data source', 0, 0, NULL,
+	'No memory sample says where the data came from, so transfers between cores are told from '
+	|| 'latency and overlap in time only. '
+	|| iif(a.arm, 'The CPU has no SPE data source packet that fsight can read.',
+		'Record with `perf record -d` (PERF_SAMPLE_DATA_SRC) or `perf c2c record`.')
+FROM asked AS a LEFT JOIN sourced AS s ON s.trace_id = a.trace_id
+WHERE a.memory_samples > 0 AND coalesce(s.samples, 0) = 0
+UNION ALL
+SELECT trace_id, 'not_measurable', 'info', 'physical addresses', 0, 0, NULL,
+	'No physical addresses: memory that processes share at different addresses is not joined. '
+	|| 'Record with ' || iif(arm, 'arm_spe_0/pa_enable=1/ as root.', '`--phys-data` as root.')
+FROM asked WHERE memory_samples > 0 AND NOT physical
+UNION ALL
+SELECT trace_id, 'not_measurable', 'loss', 'CPUs', 0, 0, NULL,
+	'Samples do not say their CPU, so threads on one core are not told apart from threads on two. '
+	|| 'Record with `--sample-cpu`.'
+FROM asked WHERE memory_samples > 0 AND NOT cpus AND NOT EXISTS
+	(SELECT 1 FROM access WHERE access.trace_id = asked.trace_id AND access.cpu IS NOT NULL)
+UNION ALL
+SELECT a.trace_id, 'not_measurable', 'loss', 'overlap in time', 0, 0, NULL,
+	'Samples have no time, so it is not known whether accesses overlapped. Record with '
+	|| iif(a.arm, 'arm_spe_0/ts_enable=1/.', '`perf record -T`.')
+FROM asked AS a JOIN trace AS t ON t.id = a.trace_id
+WHERE a.memory_samples > 0 AND t.first_ns IS NULL
+UNION ALL
+SELECT trace_id, 'not_measurable', 'info', 'mem_bound', 0, 0, NULL,
+	'No '
+	|| CASE WHEN NOT cycles AND NOT stalls THEN 'cycles and no memory stall event was'
+		WHEN NOT cycles THEN 'cycles event was' ELSE 'memory stall event was' END
+	|| ' sampled, so the share of time bound to memory is not measured. Record with '
+	|| iif(arm, '`perf record -e cycles,stall_backend_mem`', '`perf record -e cycles,cycle_activity.stalls_mem_any`')
+	|| ' or what `perf list` calls them on that CPU.'
+FROM asked WHERE NOT cycles OR NOT stalls
+UNION ALL
+SELECT trace_id, 'latency_filter', 'loss', name,
+	iif(role = 'spe', config2 & 4095, config1 & 65535), 0, NULL,
+	printf('Only accesses of at least %d cycles were sampled: counts and shares are of slow accesses, %s',
+		iif(role = 'spe', config2 & 4095, config1 & 65535),
+		'and fast stores or hits of the same line are missing.')
+FROM event
+WHERE (role = 'spe' AND config2 & 4095)
+	OR (role IN ('load', 'load_store') AND type = 4 AND config1 & 65535 > 0)
+UNION ALL
+SELECT trace_id, 'event_filter', 'loss', name, 0, 0, NULL,
+	'SPE kept only records that its filters let through ('
+	|| rtrim(iif(config >> 32 & 7, iif(config >> 33 & 1, 'loads, ', '') || iif(config >> 34 & 1, 'stores, ', '')
+			|| iif(config >> 32 & 1, 'branches, ', ''), '')
+		|| iif(config1, printf('events 0x%x, ', config1), '')
+		|| iif(config3, printf('not events 0x%x, ', config3), ''), ', ')
+	|| '): shares are of those.'
+FROM event
+WHERE role = 'spe' AND (coalesce(config1, 0) <> 0 OR coalesce(config3, 0) <> 0
+	OR (config >> 32 & 7 NOT IN (0, 7) AND NOT (config >> 33 & 1 AND config >> 34 & 1)))
+UNION ALL
+SELECT trace_id, kind, severity, scope, count, bytes, first_offset, description FROM loss

@@ -1,0 +1,83 @@
+-- Accesses to lines that two threads touched, with names; one row per address, operation, code,
+-- thread, CPU and source class. Lines have the trace's line size.
+--
+-- trace_id: trace.id
+-- space_id: space.id
+-- space: address space: kernel, or command name and pid
+-- line_base: address of the line, signed
+-- line: address of the line, hex
+-- address: address accessed, hex
+-- offset: bytes from the start of the line
+-- width: bytes accessed, by the instruction; NULL: not known
+-- op: operation, by the record, else by the instruction
+-- function: function of the code
+-- source_line: source file and line
+-- dso: binary of the code
+-- pc: code address at run time, hex
+-- dso_offset: file offset of the code in the DSO, hex
+-- pid: process
+-- tid: thread
+-- comm: the thread's last name
+-- cpu: CPU
+-- node: NUMA node of the CPU
+-- kernel_code: 1: the code is the kernel's
+-- source: where the data came from; NULL: not given
+-- hitm: samples served from a line modified in another core
+-- peer: samples served from another core's cache, modified or not unknown
+-- samples: samples
+-- period: events that they stand for
+-- l1_misses: samples known to have missed L1
+-- latency_samples: samples with a latency
+-- latency_sum: cycles
+-- latency_max: cycles
+-- latency_histogram: blob; common/histogram.h
+-- first_ns: earliest sample
+-- last_ns: latest sample
+-- code_id: code.id
+-- thread_id: thread.id
+CREATE VIEW line_accesses AS
+SELECT
+	a.trace_id,
+	a.space_id,
+	p.name AS space,
+	a.addr & ~(r.line_size - 1) AS line_base,
+	printf('0x%x', a.addr & ~(r.line_size - 1)) AS line,
+	printf('0x%x', a.addr) AS address,
+	a.addr & (r.line_size - 1) AS offset,
+	c.width,
+	o.name AS op,
+	f.name AS function,
+	c.file || ':' || c.line AS source_line,
+	d.path AS dso,
+	iif(c.ip IS NULL, NULL, printf('0x%x', c.ip)) AS pc,
+	iif(c.offset IS NULL, NULL, printf('0x%x', c.offset)) AS dso_offset,
+	t.pid,
+	t.tid,
+	t.comm,
+	a.cpu,
+	u.node,
+	coalesce(d.kind IN ('kernel', 'module'), c.ip < 0) AS kernel_code,
+	nullif(k.name, 'none') AS source,
+	CASE WHEN k.dirty = 1 THEN a.samples ELSE 0 END AS hitm,
+	CASE WHEN k.transfer = 1 AND k.dirty IS NULL THEN a.samples ELSE 0 END AS peer,
+	a.samples,
+	a.period,
+	a.l1_misses,
+	a.latency_samples,
+	a.latency_sum,
+	a.latency_max,
+	a.latency_histogram,
+	a.first_ns,
+	a.last_ns,
+	a.code_id,
+	a.thread_id
+FROM access AS a
+JOIN trace AS r ON r.id = a.trace_id
+LEFT JOIN spaces AS p ON p.id = a.space_id
+LEFT JOIN op AS o ON o.id = a.op
+LEFT JOIN code AS c ON c.id = a.code_id
+LEFT JOIN function AS f ON f.id = c.function_id
+LEFT JOIN dso AS d ON d.id = c.dso_id
+LEFT JOIN thread AS t ON t.id = a.thread_id
+LEFT JOIN cpu AS u ON u.trace_id = a.trace_id AND u.cpu = a.cpu
+LEFT JOIN source_class AS k ON k.id = a.source

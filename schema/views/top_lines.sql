@@ -1,0 +1,80 @@
+-- Cache lines, judged; the costliest first.
+--
+-- trace_id: trace.id
+-- rank: from 1
+-- line: address of the line, hex
+-- size: bytes of the line
+-- space_id: space.id
+-- space: address space: kernel, or command name and pid
+-- verdict: false, true, mixed, private, read-only, unknown
+-- confidence: high, medium, low; NULL: the verdict is unknown
+-- object: data object on the line; NULL: not known
+-- type: its type; NULL: not known
+-- samples: samples of the line
+-- loads: of them, loads
+-- stores: of them, stores
+-- atomics: of them, read-modify-writes and locked accesses
+-- hitm_local: served from a modified line of another core, same node
+-- hitm_remote: the same, other node
+-- peer_local: served from another core's cache, state not told, same node
+-- peer_remote: the same, other node
+-- transfers: the four together
+-- threads: threads that touched it
+-- cpus: CPUs that touched it; NULL: not recorded
+-- nodes: NUMA nodes of those CPUs; NULL: not known
+-- latency_mean: cycles, over the samples that have a latency
+-- latency_p95: cycles
+-- excess_latency: cycles above what hits would have paid, signed, over the run
+-- cost_share: share of the run's memory latency that the contention costs; NULL: not computed
+-- cost_low: lower bound, 95 %
+-- cost_high: upper bound, 95 %
+-- gain_low: what ending the false sharing would give at least; NULL: not computed
+-- gain_high: the same, at most
+-- offsets: distinct sampled offsets
+-- fields: struct fields at those offsets; NULL: not known
+-- split: samples that reach into the next line; NULL: no width is known
+-- writer_sampled: 1: a store or atomic of another CPU was sampled
+-- evidence: transfer, l1_miss, latency, access_order; NULL: none
+-- reason_code: the rule that gave the verdict
+-- reason: the same in a sentence
+CREATE VIEW top_lines AS
+SELECT
+	f.trace_id,
+	f.rank,
+	printf('0x%x', f.line) AS line,
+	f.size,
+	f.space_id,
+	p.name AS space,
+	f.verdict,
+	f.confidence,
+	NULL AS object,
+	NULL AS type,
+	f.samples,
+	f.loads,
+	f.stores,
+	f.atomics,
+	f.hitm_local,
+	f.hitm_remote,
+	f.peer_local,
+	f.peer_remote,
+	f.hitm_local + f.hitm_remote + f.peer_local + f.peer_remote AS transfers,
+	f.threads,
+	f.cpus,
+	f.nodes,
+	f.latency_mean,
+	f.latency_p95,
+	f.excess_latency,
+	f.cost_share,
+	f.cost_low,
+	f.cost_high,
+	f.gain_low,
+	f.gain_high,
+	f.offsets,
+	NULL AS fields,
+	f.split,
+	f.writer_sampled,
+	f.evidence,
+	f.reason_code,
+	f.reason
+FROM line_finding AS f
+LEFT JOIN spaces AS p ON p.id = f.space_id
