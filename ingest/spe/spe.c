@@ -7,13 +7,14 @@
  *
  * A bad packet (unknown header, a second PC, a record longer than the architecture allows) loses
  * the record in progress. Where to go on: after the next terminator that is followed, padding
- * aside, by a header that records of this stream begin with. Any terminator followed by any valid
- * header would be too weak: 01 00 and 71 are common inside payloads, and a walk that resumes in
- * the middle of a record yields a record that never was. Every known implementation begins a
- * record with its PC, so that is the set to begin with; the first headers of good records are
- * added to it; and if it finds nothing up to the end, every header is allowed from then on.
+ * aside, by a whole record that begins as records of this stream do. Any terminator followed by
+ * any valid header would be too weak: 01 00 and 71 are common inside payloads, and a walk that
+ * resumes in the middle of a record yields a record that never was. Every known implementation
+ * begins a record with its PC, so that is how records begin until good ones show other ways; only
+ * where a stream shows no such record at all, every header is allowed.
  *
- * Nothing is searched twice beyond a constant, so time is linear whatever the bytes are.
+ * Searches look ahead on a budget proportional to the range, and do with the first header alone
+ * once it is spent, so time is linear whatever the bytes are.
  */
 #include "ingest/spe/spe.h"
 
@@ -50,6 +51,12 @@ static const uint8_t packet_lengths[256] = {
 	FOUR(HEADER_ADDRESS, 9),
 	FOUR(HEADER_ADDRESS + 4, 9),
 };
+
+/* Packets that searches may look at, per byte of the range. */
+enum { LOOKAHEAD = 4 };
+
+/* Good records after which the stream has shown how its records begin. */
+enum { LEARNED = 2 };
 
 enum outcome { WHOLE, EMPTY, CUT, BAD };
 
@@ -314,36 +321,40 @@ static inline void learn_start(struct fs_spe_decoder *decoder, uint8_t header)
 	decoder->starts[header >> 6] |= UINT64_C(1) << (header & 63);
 }
 
-/* Whether, padding aside, the range ends at `at` or a record or alignment may begin there. */
+/* Whether a record or alignment may begin at `at`, or the range ends there. */
 static bool starts_here(const struct fs_spe_decoder *decoder, size_t at)
 {
 	const struct fs_reader *reader = &decoder->reader;
 
-	at = skip_zeros(reader->data, at, reader->size);
 	return at == reader->size || is_alignment(reader, at) ||
-	       (may_start(decoder, reader->data[at]) && packet_length(reader, at));
+	       (may_start(decoder, reader->data[at]) && !is_terminator(reader->data[at]) &&
+		packet_length(reader, at));
 }
 
-/* Whether one whole record stands at `at`. Each byte is looked at by one such search only. */
-static bool probe(struct fs_spe_decoder *decoder, size_t at)
+/* Whether a whole record, or the range's end, stands at `at`. A record that the end of the range
+ * cuts is taken for whole. */
+static bool record_here(struct fs_spe_decoder *decoder, size_t at)
 {
 	const struct fs_reader *reader = &decoder->reader;
-	size_t end = reader->size - at > FS_SPE_RECORD_MAX ? at + FS_SPE_RECORD_MAX : reader->size;
+	size_t start = at;
 
-	if (at < decoder->probed || at >= end || !may_start(decoder, reader->data[at]))
+	if (!starts_here(decoder, at))
 		return false;
-	while (at < end) {
+	while (at < reader->size && at - start < FS_SPE_RECORD_MAX && decoder->budget > 0) {
 		size_t length = packet_length(reader, at);
-		bool last = is_terminator(reader->data[at]);
 
-		if (length == 0 || length > end - at)
-			break;
-		at += length;
-		if (last)
+		if (length == 0)
+			return false;
+		if (length > reader->size - at)
+			return true;
+		decoder->budget--;
+		if (is_terminator(reader->data[at])) {
+			at = skip_zeros(reader->data, at + length, reader->size);
 			return starts_here(decoder, at);
+		}
+		at += length;
 	}
-	decoder->probed = at;
-	return false;
+	return at == reader->size || decoder->budget == 0;
 }
 
 /*
@@ -363,7 +374,7 @@ static size_t skip_filler(struct fs_spe_decoder *decoder, size_t at)
 	if (boundary <= at)
 		return at;
 	zeros_end = skip_zeros(reader->data, at, boundary);
-	return zeros_end < boundary && probe(decoder, zeros_end) ? zeros_end : boundary;
+	return zeros_end < boundary && record_here(decoder, zeros_end) ? zeros_end : boundary;
 }
 
 /* Go past padding and alignment between records. */
@@ -424,21 +435,25 @@ static enum outcome read_packets(struct fs_spe_decoder *decoder, struct fs_spe_r
 	return outcome;
 }
 
-/* The next offset after a terminator, from `at` on, where a record may begin; 0: none. */
-static size_t find_start(const struct fs_spe_decoder *decoder, size_t at)
+/* The next place, from `at` on, that is behind a terminator and padding and holds a record; the
+ * end of the range if there is none. */
+static size_t find_record(struct fs_spe_decoder *decoder, size_t at)
 {
 	const struct fs_reader *reader = &decoder->reader;
 
 	for (; at < reader->size; at++) {
-		size_t length;
+		size_t length, next;
 
 		if (!is_terminator(reader->data[at]))
 			continue;
 		length = packet_lengths[reader->data[at]];
-		if (length <= reader->size - at && starts_here(decoder, at + length))
-			return at + length;
+		if (length > reader->size - at)
+			continue;
+		next = skip_zeros(reader->data, at + length, reader->size);
+		if (record_here(decoder, next))
+			return next;
 	}
-	return 0;
+	return reader->size;
 }
 
 /*
@@ -453,15 +468,16 @@ static size_t find_resume(struct fs_spe_decoder *decoder, size_t start, size_t b
 
 	if (bad > start && decoder->terminator_size < reader->size - bad) {
 		resume = skip_zeros(reader->data, bad + decoder->terminator_size, reader->size);
-		if (probe(decoder, resume))
+		if (resume < reader->size && record_here(decoder, resume))
 			return resume;
 	}
-	resume = find_start(decoder, bad);
-	if (resume == 0) {
+	resume = find_record(decoder, bad);
+	if (resume == reader->size && decoder->records < LEARNED &&
+	    !may_start(decoder, reader->data[start])) {
 		memset(decoder->starts, 0xff, sizeof(decoder->starts));
-		resume = find_start(decoder, bad);
+		resume = find_record(decoder, bad);
 	}
-	return resume ? resume : reader->size;
+	return resume;
 }
 
 static void resynchronise(struct fs_spe_decoder *decoder, size_t start)
@@ -475,7 +491,7 @@ static void resynchronise(struct fs_spe_decoder *decoder, size_t start)
 /* The start of a range may be the rest of a record, so its first record teaches nothing. */
 static void count_record(struct fs_spe_decoder *decoder, struct fs_spe_record *record)
 {
-	if (decoder->records > 0)
+	if (decoder->records + 1 >= LEARNED)
 		learn_start(decoder, decoder->reader.data[record->offset]);
 	decoder->terminator_size = record->present & FS_SPE_HAS_TIMESTAMP ? 9 : 1;
 	decoder->records++;
@@ -494,6 +510,7 @@ void fs_spe_begin(struct fs_spe_decoder *decoder, const void *data, size_t size,
 		.reserved.first = SIZE_MAX,
 		.terminator_size = packet_lengths[HEADER_TIMESTAMP],
 	};
+	decoder->budget = LOOKAHEAD * (uint64_t)size;
 	learn_start(decoder, HEADER_ADDRESS);
 }
 

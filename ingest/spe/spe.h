@@ -125,7 +125,7 @@ struct fs_spe_decoder {
 	/* private */
 	uint64_t starts[4];	/* bit set of header bytes that records begin with */
 	size_t terminator_size; /* of the last whole record */
-	size_t probed;		/* bytes before this were searched for a lost record in vain */
+	uint64_t budget;	/* packets that searches may still look at */
 };
 
 /*
