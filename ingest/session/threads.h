@@ -51,6 +51,7 @@ struct fs_space {
 	int64_t name;	   /* interned command name */
 	int64_t previous;  /* earlier image of this pid */
 	int64_t parent;	   /* image that it was forked from, and still shares mappings with */
+	uint64_t samples;  /* with a data address in it */
 };
 
 struct fs_thread_event {

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fsingest: perf.data to a database.
+ *
+ * For each input: open the target, load the trace, run the passes, commit, say what was read.
+ */
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/analyze.h"
+#include "common/vector.h"
+#include "common/version.h"
+#include "ingest/load/load.h"
+#include "ingest/load/summary.h"
+#include "ingest/load/target.h"
+#include "schema/schema.h"
+
+#ifndef FS_LIBPERF_VERSION
+#define FS_LIBPERF_VERSION "unknown"
+#endif
+
+struct options {
+	const char *db;
+	const char **inputs;
+	size_t input_count, input_capacity;
+	const char **roots;
+	size_t root_count, root_capacity;
+	bool json, quiet;
+	struct fs_load_options load;
+};
+
+enum { KEY_NAME = 256, KEY_SYMBOLS, KEY_UNVERIFIED, KEY_NO_SAMPLES, KEY_STRICT, KEY_REPLACE,
+       KEY_JSON, KEY_DB };
+
+static const struct argp_option option_table[] = {
+	{ "db", KEY_DB, "FILE", 0, "Database to write [$FSIGHT_DB, else fsight.db]; a new one appears "
+				   "only when it is complete, an existing one gains a trace", 0 },
+	{ "name", KEY_NAME, "NAME", 0, "Label of the trace [the file's base name]", 0 },
+	{ "symbols", KEY_SYMBOLS, "DIR", 0, "Look for binaries under DIR: a sysroot, a flat "
+					    "directory or a build-id tree; may be repeated", 0 },
+	{ "unverified-symbols", KEY_UNVERIFIED, NULL, 0, "Also use binaries whose build-id is not in "
+							 "the trace; they are marked", 0 },
+	{ "no-samples", KEY_NO_SAMPLES, NULL, 0, "Keep sums and findings only", 0 },
+	{ "strict", KEY_STRICT, NULL, 0, "Refuse a damaged file instead of importing what is there", 0 },
+	{ "replace", KEY_REPLACE, NULL, 0, "Import again a trace that is already there", 0 },
+	{ "json", KEY_JSON, NULL, 0, "Write the closing summary as JSON", 0 },
+	{ "quiet", 'q', NULL, 0, "No closing summary", 0 },
+	{ 0 },
+};
+
+static int add_text(const char ***list, size_t *count, size_t *capacity, const char *text)
+{
+	if (fs_vector_reserve((void **)list, capacity, *count + 1, sizeof(**list)))
+		return ENOMEM;
+	(*list)[(*count)++] = text;
+	return 0;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case KEY_DB:
+		options->db = argument;
+		return 0;
+	case KEY_NAME:
+		options->load.name = argument;
+		return 0;
+	case KEY_SYMBOLS:
+		return add_text(&options->roots, &options->root_count, &options->root_capacity,
+				argument);
+	case KEY_UNVERIFIED:
+		options->load.unverified_symbols = true;
+		return 0;
+	case KEY_NO_SAMPLES:
+		options->load.no_samples = true;
+		return 0;
+	case KEY_STRICT:
+		options->load.strict = true;
+		return 0;
+	case KEY_REPLACE:
+		options->load.replace = true;
+		return 0;
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		return add_text(&options->inputs, &options->input_count, &options->input_capacity,
+				argument);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void print_version(FILE *out, struct argp_state *state)
+{
+	(void)state;
+	fprintf(out, "fsingest %s\nschema %d, SQLite %s, libperf %s\n", FS_VERSION,
+		FS_SCHEMA_VERSION, sqlite3_libversion(), FS_LIBPERF_VERSION);
+}
+
+/* The temporary file of the import in progress, for the signal handler. */
+static char temporary_path[4096];
+
+static void remove_temporary(int number)
+{
+	if (temporary_path[0])
+		unlink(temporary_path);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void guard_temporary(const struct fs_target *target)
+{
+	const char *path = fs_target_temporary(target);
+
+	snprintf(temporary_path, sizeof(temporary_path), "%s", path ? path : "");
+}
+
+static int ingest(const struct options *options, const char *input, bool *ret_damaged,
+		  struct fs_error *error)
+{
+	struct fs_load_options load = options->load;
+	struct fs_load_result result = { 0 };
+	struct fs_target target;
+	int code;
+
+	load.path = input;
+	load.symbol_roots = options->roots;
+	load.symbol_root_count = options->root_count;
+	code = fs_target_open(&target, options->db, error);
+	guard_temporary(&target);
+	if (!code)
+		code = fs_load(target.db, &load, &result, error);
+	if (!code && !result.already_there)
+		code = fs_analyze(target.db, result.trace_id, error);
+	if (!code && result.already_there)
+		fprintf(stderr, "fsingest: %s: already in %s as trace %lld; nothing was done "
+			"(--replace imports it again)\n", input, options->db,
+			(long long)result.trace_id);
+	else if (!code && !options->quiet)
+		code = fs_summary_write(stdout, target.db, options->db, result.trace_id,
+					options->json, error);
+	if (!code)
+		code = fs_target_commit(&target, error);
+	fs_target_abandon(&target);
+	temporary_path[0] = '\0';
+	*ret_damaged = result.damaged;
+	return code;
+}
+
+static int run(struct options *options)
+{
+	enum fs_exit worst = FS_EXIT_DONE;
+
+	for (size_t i = 0; i < options->input_count; i++) {
+		struct fs_error error = { 0 };
+		bool damaged = false;
+		int code = ingest(options, options->inputs[i], &damaged, &error);
+
+		if (code)
+			fprintf(stderr, "fsingest: %s\n", error.text);
+		if (code)
+			worst = fs_exit_of(code);
+		else if (damaged && worst == FS_EXIT_DONE)
+			worst = FS_EXIT_DAMAGED;
+	}
+	return (int)worst;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp parser = {
+		option_table, parse_option, "PERF_DATA...",
+		"Import perf.data files into an fsight database."
+		"\vPERF_DATA is a file written by perf record [perf.data]. Exit status: 0 done; 1 usage; "
+		"2 refused, nothing was written; 3 done, but the input was damaged or cut off; "
+		"4 output error; 5 internal error.",
+		NULL, NULL, NULL,
+	};
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct options options = { .db = getenv("FSIGHT_DB") };
+	int code;
+
+	argp_program_version_hook = print_version;
+	argp_err_exit_status = FS_EXIT_USAGE;
+	if (argp_parse(&parser, argc, argv, 0, NULL, &options))
+		return FS_EXIT_USAGE;
+	if (!options.db || !*options.db)
+		options.db = "fsight.db";
+	if (!options.input_count &&
+	    add_text(&options.inputs, &options.input_count, &options.input_capacity, "perf.data"))
+		return FS_EXIT_INTERNAL;
+	if (options.load.name && options.input_count > 1) {
+		fprintf(stderr, "fsingest: --name names one trace, %zu files were given\n",
+			options.input_count);
+		return FS_EXIT_USAGE;
+	}
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], remove_temporary);
+	code = run(&options);
+	free(options.inputs);
+	free(options.roots);
+	return code;
+}

@@ -1,0 +1,790 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How it works: SAMPLE records and SPE records are both turned into a struct observation, and
+ * add_observation() makes the row, resolves ids and feeds the roll-ups. That is the one place
+ * where a sample becomes data.
+ */
+#include "ingest/load/decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/vector.h"
+#include "ingest/spe/operation.h"
+#include "ingest/spe/spe.h"
+
+enum {
+	AUX_BUFFER = 1 << 20,
+	THREAD_CACHE = 1 << 12,
+	CHAIN_MAX = 1 << 12,
+	BREAKPOINT = 5, /* PERF_TYPE_BREAKPOINT */
+	BREAKPOINT_READ = 1,
+	BREAKPOINT_WRITE = 2,
+};
+
+/* Chain entries at or above this are context markers, PERF_CONTEXT_MAX. */
+#define CHAIN_CONTEXT_FIRST ((uint64_t)-4095)
+#define CHAIN_CONTEXT_KERNEL ((uint64_t)-128)
+
+struct thread_cache {
+	uint32_t pid, tid;
+	bool used;
+	int64_t thread;
+	uint64_t thread_from, thread_to;
+	int64_t space;
+	uint64_t space_from, space_to;
+};
+
+/* The walk over one AUXTRACE record's data. */
+struct spe_state {
+	struct fs_spe_decoder decoder;
+	bool running;
+	uint64_t buffer_offset; /* file offset of aux_buffer[0] */
+	uint32_t cpu, tid;
+	uint64_t aux_offset;
+	const struct fs_memsrc_family *family;
+	/* who the last record's context packet named */
+	uint32_t context;
+	bool last_piece;
+};
+
+/* One sample, whatever it came from. */
+struct observation {
+	uint32_t event;
+	uint64_t time_ns; /* 0: not known */
+	uint32_t pid, tid;
+	enum fs_attribution attribution;
+	uint32_t cpu; /* FS_ROLLUP_NONE: not known */
+	uint64_t ip;
+	bool has_ip, kernel, exact;
+	uint64_t addr, phys_addr; /* 0: none */
+	uint32_t access;
+	uint32_t latency;
+	uint64_t period;
+	uint64_t raw, extra;
+	bool has_raw, has_extra;
+	const struct fs_sample *sample; /* chain and counter values; NULL: none */
+};
+
+int fs_batch_init(struct fs_batch *batch)
+{
+	*batch = (struct fs_batch){ 0 };
+	batch->rows = malloc(FS_BATCH_ROWS * sizeof(*batch->rows));
+	return batch->rows ? 0 : FS_NOMEM;
+}
+
+void fs_batch_free(struct fs_batch *batch)
+{
+	free(batch->rows);
+	free(batch->reads);
+	*batch = (struct fs_batch){ 0 };
+}
+
+static int no_memory(const struct fs_decoder *decoder, struct fs_error *error)
+{
+	return fs_fail(error, FS_NOMEM, "%s: out of memory", decoder->session->file.path);
+}
+
+/* ---- threads and address spaces ---- */
+
+static int find_thread(struct fs_decoder *decoder, uint32_t pid, uint32_t tid, uint64_t time_ns,
+		       struct thread_cache **ret_entry)
+{
+	struct fs_threads *threads = &decoder->session->threads;
+	struct thread_cache *entry =
+		&decoder->threads[(tid * 0x9e3779b1u ^ pid) % THREAD_CACHE];
+
+	*ret_entry = entry;
+	if (entry->used && entry->pid == pid && entry->tid == tid &&
+	    time_ns >= entry->thread_from && time_ns < entry->thread_to &&
+	    time_ns >= entry->space_from && time_ns < entry->space_to)
+		return 0;
+	*entry = (struct thread_cache){ .used = true, .pid = pid, .tid = tid,
+					.space = FS_UNKNOWN_SPACE, .space_to = UINT64_MAX };
+	FS_TRY(fs_threads_find(threads, pid, tid, time_ns, &entry->thread, &entry->thread_from,
+			       &entry->thread_to));
+	pid = threads->threads[entry->thread].pid;
+	if (pid == FS_PID_UNKNOWN)
+		return 0;
+	return fs_spaces_find(threads, pid, time_ns, &entry->space, &entry->space_from,
+			      &entry->space_to);
+}
+
+/* ---- code addresses ---- */
+
+struct code_cache_key {
+	uint64_t ip;
+	uint32_t space;
+	uint32_t exact;
+};
+struct code_cache_value {
+	uint64_t from, to;
+	uint64_t code;
+};
+struct code_key {
+	uint64_t offset; /* or ip where there is no DSO */
+	uint32_t dso;	 /* + 1 */
+	uint32_t exact;
+};
+
+static int make_code(struct fs_decoder *decoder, const struct code_cache_key *where, bool kernel,
+		     const struct fs_map *map, uint64_t *ret_code)
+{
+	struct code_key key = { .offset = where->ip, .exact = where->exact };
+	struct fs_code *code;
+	uint32_t index;
+	bool added;
+
+	if (map) {
+		key.dso = map->dso + 1;
+		key.offset = where->ip - map->start + map->pgoff;
+	}
+	code = fs_table_put(&decoder->code_ids, &key, &index, &added);
+	if (!code)
+		return FS_NOMEM;
+	if (added)
+		*code = (struct fs_code){
+			.dso = map ? (int64_t)map->dso : FS_NONE, .offset = key.offset, .ip = where->ip,
+			.exact = where->exact, .kernel = kernel,
+		};
+	*ret_code = index;
+	return 0;
+}
+
+static int find_code(struct fs_decoder *decoder, int64_t space, uint64_t ip, bool kernel,
+		     bool exact, uint64_t time_ns, uint32_t *ret_code)
+{
+	const struct fs_session *session = decoder->session;
+	uint64_t when = time_ns ? time_ns : UINT64_MAX - 1;
+	struct code_cache_key key = {
+		.ip = ip, .space = (uint32_t)(kernel ? FS_KERNEL_SPACE : space), .exact = exact,
+	};
+	struct code_cache_value *known;
+	bool added;
+	int64_t map;
+
+	known = fs_table_put(&decoder->code_cache, &key, NULL, &added);
+	if (!known)
+		return FS_NOMEM;
+	if (added || when < known->from || when >= known->to) {
+		map = fs_maps_find(&session->maps, &session->threads, key.space, ip, when,
+				   &known->from, &known->to);
+		FS_TRY(make_code(decoder, &key, kernel,
+				 map == FS_NONE ? NULL : &session->maps.maps[map], &known->code));
+	}
+	*ret_code = (uint32_t)known->code;
+	return 0;
+}
+
+/*
+ * Intern a call chain, outermost caller first. The first entry repeats the sampled address and
+ * is left out.
+ */
+static int find_chain(struct fs_decoder *decoder, const struct observation *seen, int64_t space,
+		      int64_t *ret_chain)
+{
+	const struct fs_sample *sample = seen->sample;
+	size_t length = sample->chain_length < CHAIN_MAX ? sample->chain_length : CHAIN_MAX;
+	struct fs_chain node = { .parent = UINT32_MAX };
+	bool in_kernel = false;
+	bool leaf_seen = false;
+	uint64_t ips[CHAIN_MAX];
+	bool kernel[CHAIN_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		uint64_t ip;
+
+		memcpy(&ip, sample->chain + 8 * i, 8);
+		if (ip >= CHAIN_CONTEXT_FIRST) {
+			in_kernel = ip == CHAIN_CONTEXT_KERNEL;
+			continue;
+		}
+		if (!count && ip == seen->ip && !leaf_seen) {
+			leaf_seen = true;
+			continue;
+		}
+		ips[count] = ip;
+		kernel[count++] = in_kernel;
+	}
+	*ret_chain = FS_NONE;
+	while (count-- > 0) {
+		uint32_t index;
+
+		FS_TRY(find_code(decoder, space, ips[count], kernel[count], true, seen->time_ns,
+				 &node.code));
+		if (!fs_table_put(&decoder->chains, &node, &index, NULL))
+			return FS_NOMEM;
+		node.parent = index;
+		*ret_chain = index;
+	}
+	return 0;
+}
+
+/* ---- roll-ups of samples that are no memory accesses ---- */
+
+static int add_profile(struct fs_decoder *decoder, uint32_t event, uint32_t code, uint32_t thread,
+		       bool group_read, uint64_t value)
+{
+	struct fs_profile_key key = { event, code, thread, group_read };
+	struct fs_profile_value *sums = fs_table_put(&decoder->profile, &key, NULL, NULL);
+
+	if (!sums)
+		return FS_NOMEM;
+	sums->samples++;
+	sums->value += value;
+	return 0;
+}
+
+/*
+ * Counter values read with a sample. Each counter's growth since its last reading is what the
+ * sample stands for; the first reading counts from zero, as perf does it.
+ */
+static int add_reads(struct fs_decoder *decoder, struct fs_batch *batch,
+		     const struct observation *seen, uint32_t code, uint32_t thread)
+{
+	const struct fs_session *session = decoder->session;
+	const struct fs_attr *attr = &session->file.events[seen->event].attr;
+	struct fs_read_value value;
+	size_t state = 0;
+
+	while (fs_sample_read_next(attr, seen->sample, &state, &value)) {
+		int64_t event = value.id ? fs_session_event_of_id(session, value.id)
+					 : (int64_t)seen->event;
+		struct fs_event_counts *counts;
+		struct fs_read_row *row;
+		uint64_t *last;
+		uint64_t delta;
+
+		if (event == FS_NONE)
+			continue;
+		last = fs_table_put(&decoder->read_values, &value.id, NULL, NULL);
+		if (!last || FS_RESERVE(batch->reads, batch->read_capacity, batch->read_count + 1))
+			return FS_NOMEM;
+		delta = value.value - *last;
+		*last = value.value;
+		row = &batch->reads[batch->read_count++];
+		*row = (struct fs_read_row){
+			.value = { decoder->bases.sample + (int64_t)decoder->rows,
+				   decoder->bases.event + event, (int64_t)value.value,
+				   (int64_t)delta, (int64_t)value.time_enabled,
+				   (int64_t)value.time_running },
+			.nulls = (attr->read_format & FS_READ_ENABLED ? 0 : 1 << 4) |
+				 (attr->read_format & FS_READ_RUNNING ? 0 : 1 << 5),
+		};
+		if (!delta)
+			continue;
+		counts = &decoder->event_counts[event];
+		counts->samples += event != (int64_t)seen->event;
+		counts->period_sum += event != (int64_t)seen->event ? delta : 0;
+		FS_TRY(add_profile(decoder, (uint32_t)event, code, thread, true, delta));
+	}
+	return 0;
+}
+
+static int add_access(struct fs_decoder *decoder, const struct observation *seen, int64_t space,
+		      uint32_t code, uint32_t thread, struct fs_error *error)
+{
+	struct fs_rollup_access access = {
+		.addr = seen->addr, .time_ns = seen->time_ns, .phys_addr = seen->phys_addr,
+		.space = (uint32_t)space, .code = code, .thread = thread, .event = seen->event,
+		.cpu = seen->cpu, .latency = seen->latency,
+		.period = seen->period < UINT32_MAX ? (uint32_t)seen->period : UINT32_MAX,
+		.access = seen->access,
+	};
+
+	decoder->memory_samples++;
+	decoder->session->threads.spaces[space].samples++;
+	return fs_rollup_add(&decoder->rollup, &access, error);
+}
+
+/* ---- rows ---- */
+
+static void set_column(struct fs_sample_row *row, enum fs_sample_column column, bool present,
+		       int64_t value)
+{
+	row->value[column] = value;
+	row->nulls |= (uint64_t)!present << column;
+}
+
+static void count_sample(struct fs_decoder *decoder, const struct observation *seen)
+{
+	struct fs_event_counts *counts = &decoder->event_counts[seen->event];
+
+	counts->samples++;
+	counts->period_sum += seen->period;
+	decoder->unknown_sources += fs_access_source(seen->access) == FS_SOURCE_UNKNOWN;
+	if (!seen->time_ns)
+		return;
+	if (!decoder->first_ns || seen->time_ns < decoder->first_ns)
+		decoder->first_ns = seen->time_ns;
+	if (seen->time_ns > decoder->last_ns)
+		decoder->last_ns = seen->time_ns;
+}
+
+/* What the ids of an observation are. */
+struct resolved {
+	uint32_t code, thread; /* FS_ROLLUP_NONE: not known */
+	int64_t code_space, space, chain;
+};
+
+static int resolve(struct fs_decoder *decoder, const struct observation *seen,
+		   struct resolved *ret_resolved)
+{
+	struct resolved resolved = { .code = FS_ROLLUP_NONE, .thread = FS_ROLLUP_NONE,
+				     .code_space = FS_UNKNOWN_SPACE, .chain = FS_NONE };
+	uint64_t when = seen->time_ns ? seen->time_ns : UINT64_MAX - 1;
+
+	if (seen->tid != FS_PID_UNKNOWN) {
+		struct thread_cache *entry;
+
+		FS_TRY(find_thread(decoder, seen->pid, seen->tid, when, &entry));
+		resolved.thread = (uint32_t)entry->thread;
+		resolved.code_space = entry->space;
+		decoder->session->threads.threads[entry->thread].samples++;
+	} else {
+		decoder->unattributed++;
+	}
+	resolved.space = seen->addr >> 63 ? FS_KERNEL_SPACE : resolved.code_space;
+	if (seen->has_ip) {
+		struct fs_code *code;
+
+		FS_TRY(find_code(decoder, resolved.code_space, seen->ip, seen->kernel, seen->exact,
+				 seen->time_ns, &resolved.code));
+		code = fs_table_value(&decoder->code_ids, resolved.code);
+		code->samples++;
+		if (code->dso == FS_NONE)
+			decoder->unmapped++;
+		else
+			decoder->session->maps.dsos[code->dso].samples++;
+	}
+	if (seen->sample && seen->sample->chain_length)
+		FS_TRY(find_chain(decoder, seen, resolved.code_space, &resolved.chain));
+	*ret_resolved = resolved;
+	return 0;
+}
+
+/* Remember of a code address whether only breakpoints of one length sampled it. */
+static void note_watch(struct fs_decoder *decoder, const struct observation *seen, uint32_t code)
+{
+	const struct fs_attr *attr = &decoder->session->file.events[seen->event].attr;
+	struct fs_code *known = fs_table_value(&decoder->code_ids, code);
+
+	if (attr->type == BREAKPOINT && known->samples == 1 && attr->config2 <= 8)
+		known->watch_length = (uint32_t)attr->config2;
+	else if (attr->type != BREAKPOINT || known->watch_length != attr->config2)
+		known->watch_length = 0;
+}
+
+static int add_observation(struct fs_decoder *decoder, struct fs_batch *batch,
+			   const struct observation *seen, struct fs_error *error)
+{
+	const struct fs_id_bases *bases = &decoder->bases;
+	struct fs_sample_row *row = &batch->rows[batch->count];
+	struct resolved ids;
+	bool has_addr = seen->addr != 0;
+
+	if (resolve(decoder, seen, &ids))
+		return no_memory(decoder, error);
+	row->nulls = 0;
+	set_column(row, FS_COLUMN_EVENT, true, bases->event + seen->event);
+	set_column(row, FS_COLUMN_TIME, seen->time_ns, (int64_t)seen->time_ns);
+	set_column(row, FS_COLUMN_THREAD, ids.thread != FS_ROLLUP_NONE, bases->thread + ids.thread);
+	set_column(row, FS_COLUMN_CPU, seen->cpu != FS_ROLLUP_NONE, seen->cpu);
+	set_column(row, FS_COLUMN_CODE, ids.code != FS_ROLLUP_NONE, bases->code + ids.code);
+	set_column(row, FS_COLUMN_CHAIN, ids.chain != FS_NONE, bases->chain + ids.chain);
+	set_column(row, FS_COLUMN_SPACE, has_addr, bases->space + ids.space);
+	set_column(row, FS_COLUMN_ADDR, has_addr, (int64_t)seen->addr);
+	set_column(row, FS_COLUMN_PHYS_ADDR, seen->phys_addr, (int64_t)seen->phys_addr);
+	set_column(row, FS_COLUMN_ACCESS, true,
+		   seen->access | (uint32_t)seen->attribution << FS_ACCESS_ATTRIBUTION_SHIFT);
+	set_column(row, FS_COLUMN_LATENCY, seen->latency, seen->latency);
+	set_column(row, FS_COLUMN_PERIOD, seen->period, (int64_t)seen->period);
+	set_column(row, FS_COLUMN_RAW, seen->has_raw, (int64_t)seen->raw);
+	set_column(row, FS_COLUMN_EXTRA, seen->has_extra, (int64_t)seen->extra);
+	count_sample(decoder, seen);
+	if (ids.code != FS_ROLLUP_NONE)
+		note_watch(decoder, seen, ids.code);
+	if (has_addr)
+		FS_TRY(add_access(decoder, seen, ids.space, ids.code, ids.thread, error));
+	if (seen->sample && seen->sample->read) {
+		if (add_reads(decoder, batch, seen, ids.code, ids.thread))
+			return no_memory(decoder, error);
+	} else if (!has_addr && add_profile(decoder, seen->event, ids.code, ids.thread, false,
+					    seen->period)) {
+		return no_memory(decoder, error);
+	}
+	batch->count++;
+	decoder->rows++;
+	return 0;
+}
+
+/* ---- SAMPLE records ---- */
+
+/* What a breakpoint event says of the operation; its instruction may say more. */
+static enum fs_op breakpoint_op(const struct fs_attr *attr)
+{
+	return attr->bp_type == BREAKPOINT_WRITE  ? FS_OP_STORE
+	       : attr->bp_type == BREAKPOINT_READ ? FS_OP_LOAD
+						  : FS_OP_UNKNOWN;
+}
+
+static enum fs_op named_op(const char *name)
+{
+	if (name && strstr(name, "mem-loads"))
+		return FS_OP_LOAD;
+	if (name && strstr(name, "mem-stores"))
+		return FS_OP_STORE;
+	return FS_OP_UNKNOWN;
+}
+
+static void observe_source(const struct fs_decoder *decoder, const struct fs_event *event,
+			   const struct fs_sample *sample, struct observation *seen)
+{
+	uint64_t type = event->attr.sample_type;
+	struct fs_memsrc source = { .source = FS_SOURCE_NONE };
+
+	if (type & FS_SAMPLE_DATA_SRC) {
+		source = fs_memsrc_from_data_src(sample->data_src, decoder->machine);
+		seen->has_raw = true;
+		seen->raw = sample->data_src;
+	}
+	if (source.op == FS_OP_UNKNOWN)
+		source.op = event->attr.type == BREAKPOINT ? breakpoint_op(&event->attr)
+							   : named_op(event->name);
+	if (type & (FS_SAMPLE_WEIGHT | FS_SAMPLE_WEIGHT_STRUCT)) {
+		struct fs_memsrc_weight weight =
+			fs_memsrc_weight(sample->weight, type & FS_SAMPLE_WEIGHT_STRUCT);
+
+		seen->latency = weight.latency < UINT32_MAX ? (uint32_t)weight.latency : UINT32_MAX;
+		seen->has_extra = weight.instruction_latency || weight.third;
+		seen->extra = weight.instruction_latency | (uint32_t)weight.third << 16;
+		source.flags |= weight.saturated ? FS_ACCESS_SATURATED : 0;
+	}
+	seen->access = fs_access_pack(source.op, source.source, source.certainty,
+				      source.flags | (seen->exact ? FS_ACCESS_EXACT_IP : 0) |
+					      (seen->kernel ? FS_ACCESS_KERNEL : 0));
+}
+
+static uint32_t sample_cpu(const struct fs_decoder *decoder, const struct fs_event *event,
+			   const struct fs_sample *sample)
+{
+	const struct fs_event_id *id;
+
+	if (event->attr.sample_type & FS_SAMPLE_CPU)
+		return sample->cpu < FS_CPUS_MAX ? sample->cpu : FS_ROLLUP_NONE;
+	id = fs_table_get(&decoder->session->ids, &sample->id);
+	return id && id->cpu >= 0 ? (uint32_t)id->cpu : FS_ROLLUP_NONE;
+}
+
+static int add_sample(struct fs_decoder *decoder, struct fs_batch *batch,
+		      const struct fs_record *record, struct fs_error *error)
+{
+	struct fs_session *session = decoder->session;
+	const struct fs_event *event = fs_session_event(session, &record->payload);
+	unsigned int mode = record->misc & FS_MISC_CPUMODE;
+	struct observation seen = { .tid = FS_PID_UNKNOWN };
+	enum fs_sample_result result;
+	struct fs_sample sample;
+	uint64_t type;
+
+	decoder->sample_records++;
+	if (!event) {
+		fs_loss_add(&session->loss, FS_LOSS_UNKNOWN_ID, 1, record->size, record->offset,
+			    "record type 9");
+		return 0;
+	}
+	type = event->attr.sample_type;
+	result = fs_sample_decode(&event->attr, &record->payload, &sample);
+	if (result != FS_SAMPLE_WHOLE)
+		fs_loss_add(&session->loss,
+			    result == FS_SAMPLE_SHORT ? FS_LOSS_BAD_SAMPLE : FS_LOSS_SAMPLE_TAIL, 1,
+			    result == FS_SAMPLE_SHORT ? record->size : 0, record->offset,
+			    "event %td", event - session->file.events);
+	if (result == FS_SAMPLE_SHORT)
+		return 0;
+	seen.event = (uint32_t)(event - session->file.events);
+	seen.time_ns = type & FS_SAMPLE_TIME ? sample.time : 0;
+	if (type & FS_SAMPLE_TID && sample.tid != FS_PID_UNKNOWN) {
+		seen.pid = sample.pid;
+		seen.tid = sample.tid;
+		seen.attribution = FS_ATTRIBUTION_RECORD;
+	}
+	seen.cpu = sample_cpu(decoder, event, &sample);
+	seen.ip = sample.ip;
+	seen.has_ip = type & FS_SAMPLE_IP;
+	seen.kernel = mode == FS_MISC_KERNEL || mode == FS_MISC_HYPERVISOR;
+	seen.exact = record->misc & FS_MISC_BIT14;
+	seen.addr = type & FS_SAMPLE_ADDR ? sample.addr : 0;
+	seen.phys_addr = sample.phys_addr;
+	seen.period = sample.period;
+	seen.sample = &sample;
+	observe_source(decoder, event, &sample, &seen);
+	return add_observation(decoder, batch, &seen, error);
+}
+
+/* ---- SPE ---- */
+
+static void note_spe_loss(struct fs_decoder *decoder, const struct fs_spe_loss *loss,
+			  enum fs_loss_kind kind)
+{
+	const struct spe_state *spe = decoder->spe;
+
+	if (loss->count)
+		fs_loss_add(&decoder->session->loss, kind, loss->count, loss->bytes,
+			    spe->buffer_offset + loss->first, "cpu %d", (int)spe->cpu);
+}
+
+/* End of a piece of AUX data: account, and say how many bytes the next piece begins with. */
+static size_t end_spe_piece(struct fs_decoder *decoder)
+{
+	struct spe_state *spe = decoder->spe;
+	size_t carry = 0;
+
+	spe->running = false;
+	note_spe_loss(decoder, &spe->decoder.resync, FS_LOSS_SPE_RESYNC);
+	if (spe->last_piece)
+		note_spe_loss(decoder, &spe->decoder.tail, FS_LOSS_SPE_TRUNCATED);
+	else if (spe->decoder.tail.count)
+		carry = decoder->aux_used - spe->decoder.tail.first;
+	return carry < decoder->aux_used ? carry : 0;
+}
+
+/* Read the next piece of the AUXTRACE record's data and start decoding it. */
+static int next_spe_piece(struct fs_decoder *decoder, size_t carry, struct fs_error *error)
+{
+	struct spe_state *spe = decoder->spe;
+	const struct fs_section *raw = &decoder->aux.raw;
+	uint64_t left = raw->size - decoder->aux_done;
+	size_t room = AUX_BUFFER - carry;
+	size_t size = left < room ? (size_t)left : room;
+
+	memmove(decoder->aux_buffer, decoder->aux_buffer + decoder->aux_used - carry, carry);
+	FS_TRY(fs_perf_read(&decoder->session->file, raw->offset + decoder->aux_done,
+			    decoder->aux_buffer + carry, size, error));
+	spe->buffer_offset = raw->offset + decoder->aux_done - carry;
+	decoder->aux_used = carry + size;
+	decoder->aux_done += size;
+	spe->last_piece = decoder->aux_done == raw->size;
+	fs_spe_begin(&spe->decoder, decoder->aux_buffer, decoder->aux_used,
+		     spe->aux_offset + (spe->buffer_offset - raw->offset));
+	spe->running = true;
+	return 0;
+}
+
+/* | u64 size, offset, reference | u32 idx, tid, cpu, reserved | */
+static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
+		     struct fs_error *error)
+{
+	struct fs_session *session = decoder->session;
+	struct spe_state *spe = decoder->spe;
+	struct fs_reader payload = record->payload;
+
+	fs_read_u64(&payload);
+	spe->aux_offset = fs_read_u64(&payload);
+	fs_read_u64(&payload);
+	fs_read_u32(&payload);
+	spe->tid = fs_read_u32(&payload);
+	spe->cpu = fs_read_u32(&payload);
+	if (payload.failed) {
+		fs_loss_add(&session->loss, FS_LOSS_SHORT_RECORD, 1, record->size, record->offset,
+			    "record type %u", record->type);
+		return 0;
+	}
+	if (session->spe_event == FS_NONE) {
+		fs_loss_add(&session->loss, FS_LOSS_AUXTRACE_UNSUPPORTED, 1, record->raw.size,
+			    record->offset, "trace");
+		return 0;
+	}
+	if (spe->cpu >= FS_CPUS_MAX)
+		spe->cpu = UINT32_MAX;
+	spe->family = fs_memsrc_spe_family(fs_session_midr(session, spe->cpu));
+	decoder->aux = *record;
+	decoder->aux_done = 0;
+	decoder->aux_used = 0;
+	return record->raw.size ? next_spe_piece(decoder, 0, error) : 0;
+}
+
+static void attribute_spe(const struct fs_decoder *decoder, const struct fs_spe_record *record,
+			  struct observation *seen)
+{
+	const struct spe_state *spe = decoder->spe;
+	struct fs_switch running;
+
+	seen->pid = seen->tid = FS_PID_UNKNOWN;
+	if (record->present & FS_SPE_HAS_CONTEXT && record->context) {
+		seen->tid = record->context;
+		seen->attribution = FS_ATTRIBUTION_CONTEXT;
+		return;
+	}
+	if (spe->cpu != UINT32_MAX && seen->time_ns) {
+		running = fs_session_running(decoder->session, spe->cpu, seen->time_ns);
+		seen->pid = running.pid;
+		seen->tid = running.tid;
+		seen->attribution = running.tid == FS_PID_UNKNOWN ? FS_ATTRIBUTION_NONE
+								  : running.attribution;
+		return;
+	}
+	if (spe->tid != UINT32_MAX && spe->cpu == UINT32_MAX) {
+		seen->tid = spe->tid;
+		seen->attribution = FS_ATTRIBUTION_AUXTRACE;
+	}
+}
+
+static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
+			  const struct fs_spe_record *record, struct fs_error *error)
+{
+	const struct fs_session *session = decoder->session;
+	const struct spe_state *spe = decoder->spe;
+	uint32_t has = record->present;
+	struct observation seen = { .event = (uint32_t)session->spe_event };
+	struct fs_memsrc source;
+	uint32_t flags = 0;
+	enum fs_op op = fs_spe_operation(record, &flags);
+
+	decoder->spe_records++;
+	source = fs_memsrc_from_spe(spe->family, has & FS_SPE_HAS_DATA_SOURCE, record->data_source,
+				    record->events, op);
+	seen.time_ns = has & FS_SPE_HAS_TIMESTAMP ? fs_clock_ns(&session->clock, record->timestamp)
+						  : 0;
+	decoder->spe_no_time += !seen.time_ns;
+	attribute_spe(decoder, record, &seen);
+	seen.cpu = spe->cpu == UINT32_MAX ? FS_ROLLUP_NONE : spe->cpu;
+	seen.ip = record->pc;
+	seen.has_ip = has & FS_SPE_HAS_PC;
+	seen.kernel = flags & FS_ACCESS_KERNEL;
+	seen.exact = true;
+	seen.addr = has & FS_SPE_HAS_VA ? record->virtual_address : 0;
+	seen.phys_addr = has & FS_SPE_HAS_PA ? record->physical_address : 0;
+	seen.access = fs_access_pack(source.op, source.source, source.certainty,
+				     flags | source.flags);
+	seen.latency = has & FS_SPE_HAS_TOTAL_LATENCY ? record->total_latency : 0;
+	seen.period = session->file.events[seen.event].attr.sample_period;
+	seen.has_raw = true;
+	seen.raw = (record->events & UINT32_MAX) |
+		   (has & FS_SPE_HAS_DATA_SOURCE ? (uint64_t)record->data_source + 1 : 0) << 32;
+	seen.has_extra = has & (FS_SPE_HAS_ISSUE_LATENCY | FS_SPE_HAS_TRANSLATION_LATENCY);
+	seen.extra = (has & FS_SPE_HAS_ISSUE_LATENCY ? record->issue_latency + 1u : 0) |
+		     (uint64_t)(has & FS_SPE_HAS_TRANSLATION_LATENCY
+					? record->translation_latency + 1u
+					: 0) << 17;
+	return add_observation(decoder, batch, &seen, error);
+}
+
+/* Decode on in the current AUXTRACE record until the batch is full or the data ends. */
+static int continue_aux(struct fs_decoder *decoder, struct fs_batch *batch, struct fs_error *error)
+{
+	struct spe_state *spe = decoder->spe;
+	struct fs_spe_record record;
+
+	while (spe->running) {
+		size_t carry;
+
+		while (batch->count < FS_BATCH_ROWS && fs_spe_next(&spe->decoder, &record))
+			FS_TRY(add_spe_record(decoder, batch, &record, error));
+		if (batch->count == FS_BATCH_ROWS)
+			return 0;
+		carry = end_spe_piece(decoder);
+		if (!spe->last_piece)
+			FS_TRY(next_spe_piece(decoder, carry, error));
+	}
+	return 0;
+}
+
+/* ---- the walk ---- */
+
+static enum fs_memsrc_machine machine_of(const struct fs_host *host)
+{
+	if (host->arch && !strcmp(host->arch, "aarch64"))
+		return FS_MEMSRC_ARM;
+	if (host->arch && !strncmp(host->arch, "ppc", 3))
+		return FS_MEMSRC_POWER;
+	if (host->cpuid && !strncmp(host->cpuid, "GenuineIntel", 12))
+		return FS_MEMSRC_INTEL;
+	if (host->cpuid && (!strncmp(host->cpuid, "AuthenticAMD", 12) ||
+			    !strncmp(host->cpuid, "HygonGenuine", 12)))
+		return FS_MEMSRC_AMD;
+	return FS_MEMSRC_GENERIC;
+}
+
+int fs_decoder_open(struct fs_decoder *decoder, struct fs_session *session,
+		    const struct fs_id_bases *bases, struct fs_error *error)
+{
+	*decoder = (struct fs_decoder){ .session = session, .bases = *bases };
+	fs_table_init(&decoder->code_cache, sizeof(struct code_cache_key),
+		      sizeof(struct code_cache_value));
+	fs_table_init(&decoder->code_ids, sizeof(struct code_key), sizeof(struct fs_code));
+	fs_table_init(&decoder->chains, sizeof(struct fs_chain), 0);
+	fs_table_init(&decoder->profile, sizeof(struct fs_profile_key),
+		      sizeof(struct fs_profile_value));
+	fs_table_init(&decoder->read_values, 8, 8);
+	decoder->machine = machine_of(&session->host);
+	decoder->event_counts = calloc(session->file.event_count + 1, sizeof(*decoder->event_counts));
+	decoder->threads = calloc(THREAD_CACHE, sizeof(*decoder->threads));
+	decoder->spe = calloc(1, sizeof(*decoder->spe));
+	decoder->aux_buffer = malloc(AUX_BUFFER);
+	if (fs_rollup_init(&decoder->rollup) || !decoder->event_counts || !decoder->threads ||
+	    !decoder->spe || !decoder->aux_buffer)
+		return no_memory(decoder, error);
+	FS_TRY(fs_cursor_open(&decoder->cursor, &session->file, error));
+	decoder->cursor_open = true;
+	return 0;
+}
+
+void fs_decoder_close(struct fs_decoder *decoder)
+{
+	if (decoder->cursor_open)
+		fs_cursor_close(&decoder->cursor);
+	fs_rollup_free(&decoder->rollup);
+	fs_table_free(&decoder->code_cache);
+	fs_table_free(&decoder->code_ids);
+	fs_table_free(&decoder->chains);
+	fs_table_free(&decoder->profile);
+	fs_table_free(&decoder->read_values);
+	free(decoder->event_counts);
+	free(decoder->threads);
+	free(decoder->spe);
+	free(decoder->aux_buffer);
+	*decoder = (struct fs_decoder){ 0 };
+}
+
+/* What was only counted on the way. */
+static void note_losses(struct fs_decoder *decoder)
+{
+	struct fs_loss *loss = &decoder->session->loss;
+	static const char scope[] = "samples";
+
+	if (decoder->unmapped)
+		fs_loss_add(loss, FS_LOSS_UNMAPPED_CODE, decoder->unmapped, 0, UINT64_MAX, scope);
+	if (decoder->unattributed)
+		fs_loss_add(loss, FS_LOSS_UNATTRIBUTED, decoder->unattributed, 0, UINT64_MAX, scope);
+	if (decoder->unknown_sources)
+		fs_loss_add(loss, FS_LOSS_UNKNOWN_SOURCE, decoder->unknown_sources, 0, UINT64_MAX,
+			    scope);
+	if (decoder->spe_no_time)
+		fs_loss_add(loss, FS_LOSS_SPE_NO_TIME, decoder->spe_no_time, 0, UINT64_MAX, scope);
+}
+
+int fs_decoder_next(struct fs_decoder *decoder, struct fs_batch *batch, bool *ret_more,
+		    struct fs_error *error)
+{
+	batch->count = batch->read_count = 0;
+	FS_TRY(continue_aux(decoder, batch, error));
+	while (batch->count < FS_BATCH_ROWS && !decoder->finished) {
+		struct fs_record record;
+		bool more;
+
+		FS_TRY(fs_cursor_next(&decoder->cursor, &record, &more, NULL, error));
+		if (!more) {
+			decoder->finished = true;
+			note_losses(decoder);
+		} else if (record.type == FS_RECORD_SAMPLE) {
+			FS_TRY(add_sample(decoder, batch, &record, error));
+		} else if (record.type == FS_RECORD_AUXTRACE) {
+			FS_TRY(begin_aux(decoder, &record, error));
+			FS_TRY(continue_aux(decoder, batch, error));
+		}
+	}
+	*ret_more = batch->count > 0;
+	return 0;
+}

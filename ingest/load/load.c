@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "ingest/load/load.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/vector.h"
+#include "ingest/load/bulk.h"
+#include "ingest/load/hash_file.h"
+#include "ingest/load/queue.h"
+#include "ingest/load/store.h"
+#include "schema/schema.h"
+
+struct load {
+	sqlite3 *db;
+	const struct fs_load_options *options;
+	struct fs_error *error;
+	struct fs_session session;
+	struct fs_decoder decoder;
+	struct fs_queue queue;
+	struct fs_hash_file hash;
+	struct fs_trace_facts facts;
+	struct fs_symbols_of_trace symbols;
+	struct fs_symbol_query *queries;
+	struct fs_symbol_result *results;
+	char *name;
+	bool has_symbols;
+	int decode_code;
+	struct fs_error decode_error;
+};
+
+/* ---- numbers that the database gives ---- */
+
+static int next_id(struct load *load, const char *table, const char *column, int64_t *ret_id)
+{
+	sqlite3_stmt *statement;
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "SELECT coalesce(max(%s), 0) + 1 FROM %s", column, table);
+	if (sqlite3_prepare_v2(load->db, sql, -1, &statement, NULL) != SQLITE_OK)
+		return fs_fail(load->error, FS_OUTPUT, "%s: %s", sql, sqlite3_errmsg(load->db));
+	if (sqlite3_step(statement) == SQLITE_ROW)
+		*ret_id = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return 0;
+}
+
+static int read_bases(struct load *load, struct fs_id_bases *bases)
+{
+	FS_TRY(next_id(load, "trace", "id", &load->facts.id));
+	FS_TRY(next_id(load, "dso", "id", &load->facts.dso_base));
+	FS_TRY(next_id(load, "function", "id", &load->facts.function_base));
+	FS_TRY(next_id(load, "event", "id", &bases->event));
+	FS_TRY(next_id(load, "thread", "id", &bases->thread));
+	FS_TRY(next_id(load, "code", "id", &bases->code));
+	FS_TRY(next_id(load, "chain", "id", &bases->chain));
+	FS_TRY(next_id(load, "space", "id", &bases->space));
+	return next_id(load, "sample", "rowid", &bases->sample);
+}
+
+/* ---- the same trace again ---- */
+
+/* The trace of the same bytes, 0 if there is none. The hash is only waited for where a trace of
+ * the same size is there. */
+static int find_same(struct load *load, int64_t *ret_trace)
+{
+	sqlite3_stmt *statement;
+	int code = 0;
+
+	*ret_trace = 0;
+	if (sqlite3_prepare_v2(load->db, "SELECT id, sha256 FROM trace WHERE bytes = ?1", -1,
+			       &statement, NULL) != SQLITE_OK)
+		return fs_fail(load->error, FS_OUTPUT, "table trace: %s", sqlite3_errmsg(load->db));
+	sqlite3_bind_int64(statement, 1, (int64_t)load->session.file.size);
+	while (!code && !*ret_trace && sqlite3_step(statement) == SQLITE_ROW) {
+		const char *sha256 = (const char *)sqlite3_column_text(statement, 1);
+
+		code = fs_hash_file_end(&load->hash, load->error);
+		if (!code && sha256 && !strcmp(sha256, load->hash.hex))
+			*ret_trace = sqlite3_column_int64(statement, 0);
+	}
+	sqlite3_finalize(statement);
+	return code;
+}
+
+/* Remove a trace from every table: by its own id, or by the ids of what belongs to it. */
+static int remove_trace(struct load *load, int64_t trace)
+{
+	static const struct {
+		const char *column, *owner;
+	} owners[] = { { "event_id", "event" }, { "thread_id", "thread" }, { "dso_id", "dso" } };
+	const struct fs_table_definition *last = fs_schema_tables;
+	char sql[256];
+
+	while (last[1].name)
+		last++;
+	/* owners come before what they own in the schema, so it is walked from its end */
+	for (const struct fs_table_definition *table = last; table >= fs_schema_tables; table--) {
+		const struct fs_column *column = table->columns;
+
+		if (table->kind == FS_TABLE_NAMES)
+			continue;
+		while (column->name && strcmp(column->name, "trace_id") != 0)
+			column++;
+		if (column->name)
+			snprintf(sql, sizeof(sql), "DELETE FROM %s WHERE trace_id = %lld",
+				 table->name, (long long)trace);
+		else
+			*sql = '\0';
+		for (size_t i = 0; !*sql && i < sizeof(owners) / sizeof(owners[0]); i++) {
+			for (column = table->columns;
+			     column->name && strcmp(column->name, owners[i].column) != 0; column++)
+				;
+			if (column->name)
+				snprintf(sql, sizeof(sql),
+					 "DELETE FROM %s WHERE %s IN (SELECT id FROM %s WHERE "
+					 "trace_id = %lld)",
+					 table->name, owners[i].column, owners[i].owner,
+					 (long long)trace);
+		}
+		if (!*sql && !strcmp(table->name, "trace"))
+			snprintf(sql, sizeof(sql), "DELETE FROM trace WHERE id = %lld",
+				 (long long)trace);
+		FS_TRY(fs_sql_run(load->db, sql, load->error));
+	}
+	return 0;
+}
+
+/* ---- name and options ---- */
+
+static bool is_name_taken(struct load *load, const char *name)
+{
+	sqlite3_stmt *statement;
+	bool taken = false;
+
+	if (sqlite3_prepare_v2(load->db, "SELECT 1 FROM trace WHERE name = ?1", -1, &statement,
+			       NULL) != SQLITE_OK)
+		return false;
+	sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+	taken = sqlite3_step(statement) == SQLITE_ROW;
+	sqlite3_finalize(statement);
+	return taken;
+}
+
+static int choose_name(struct load *load)
+{
+	const char *path = load->options->path;
+	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *wish = load->options->name ? load->options->name : base;
+
+	if (load->options->name && is_name_taken(load, wish))
+		return fs_fail(load->error, FS_USAGE, "--name %s: another trace of this database has "
+			       "that name; choose a different one", wish);
+	load->name = strdup(wish);
+	for (unsigned int i = 2; load->name && is_name_taken(load, load->name); i++) {
+		free(load->name);
+		if (asprintf(&load->name, "%s (%u)", wish, i) < 0)
+			load->name = NULL;
+	}
+	load->facts.name = load->name;
+	return load->name ? 0 : fs_fail(load->error, FS_NOMEM, "out of memory");
+}
+
+/* What of the options changed the content; paths of this machine are not content. */
+static const char *describe_options(const struct load *load, struct json_object *object)
+{
+	if (load->options->symbol_root_count)
+		json_object_object_add(object, "symbols", json_object_new_boolean(true));
+	if (load->options->unverified_symbols)
+		json_object_object_add(object, "unverified_symbols", json_object_new_boolean(true));
+	if (load->options->no_samples)
+		json_object_object_add(object, "no_samples", json_object_new_boolean(true));
+	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+}
+
+/* ---- symbols ---- */
+
+static bool wants_symbols(const struct fs_session *session, const struct fs_dso *dso)
+{
+	const char *path = fs_interned(&session->strings, dso->path, NULL);
+
+	return dso->samples && path[0] == '/' && path[1] != '/';
+}
+
+/* Sort the queries by DSO: count, place, fill. */
+static int make_queries(struct load *load)
+{
+	const struct fs_session *session = &load->session;
+	const struct fs_decoder *decoder = &load->decoder;
+	struct fs_symbols_of_trace *symbols = &load->symbols;
+	size_t codes = decoder->code_ids.count;
+	size_t used = 0;
+
+	symbols->dsos = calloc(session->maps.dso_count + 1, sizeof(*symbols->dsos));
+	symbols->dso_of = calloc(session->maps.dso_count + 1, sizeof(*symbols->dso_of));
+	symbols->result_of = calloc(codes + 1, sizeof(*symbols->result_of));
+	load->queries = calloc(codes + 1, sizeof(*load->queries));
+	load->results = calloc(codes + 1, sizeof(*load->results));
+	if (!symbols->dsos || !symbols->dso_of || !symbols->result_of || !load->queries ||
+	    !load->results)
+		return FS_NOMEM;
+	for (size_t i = 0; i < session->maps.dso_count; i++) {
+		const struct fs_dso *dso = &session->maps.dsos[i];
+		struct fs_symbol_dso *asked = &symbols->dsos[symbols->dso_count];
+
+		if (!wants_symbols(session, dso))
+			continue;
+		symbols->dso_of[i] = ++symbols->dso_count;
+		*asked = (struct fs_symbol_dso){
+			.path = fs_interned(&session->strings, dso->path, NULL), .fd = -1,
+			.build_id = dso->build_id == FS_NONE
+					    ? NULL
+					    : fs_interned(&session->strings,
+							  (uint32_t)dso->build_id, NULL),
+		};
+	}
+	for (size_t i = 0; i < codes; i++) {
+		const struct fs_code *code = fs_decoder_code(decoder, i);
+
+		if (code->dso != FS_NONE && symbols->dso_of[code->dso])
+			symbols->dsos[symbols->dso_of[code->dso] - 1].query_count++;
+	}
+	for (size_t i = 0; i < symbols->dso_count; i++) {
+		symbols->dsos[i].queries = load->queries + used;
+		symbols->dsos[i].results = load->results + used;
+		used += symbols->dsos[i].query_count;
+		symbols->dsos[i].query_count = 0;
+	}
+	for (size_t i = 0; i < codes; i++) {
+		const struct fs_code *code = fs_decoder_code(decoder, i);
+		struct fs_symbol_dso *dso;
+
+		if (code->dso == FS_NONE || !symbols->dso_of[code->dso])
+			continue;
+		dso = &symbols->dsos[symbols->dso_of[code->dso] - 1];
+		symbols->result_of[i] = dso->query_count;
+		load->queries[dso->queries - load->queries + (ptrdiff_t)dso->query_count++] =
+			(struct fs_symbol_query){ .offset = code->offset, .exact = code->exact };
+	}
+	return 0;
+}
+
+static int ask_binaries(struct load *load, struct fs_error *error)
+{
+	struct fs_symbol_options options = {
+		.roots = load->options->symbol_roots,
+		.root_count = load->options->symbol_root_count,
+		.allow_unverified = load->options->unverified_symbols,
+		.strings = &load->symbols.strings,
+	};
+
+	if (!options.root_count)
+		return 0;
+	if (make_queries(load))
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	load->has_symbols = true;
+	return fs_symbolise(&options, load->symbols.dsos, load->symbols.dso_count, NULL, error);
+}
+
+/* ---- the decoding thread ---- */
+
+static int decode_all(struct load *load)
+{
+	struct fs_error *error = &load->decode_error;
+	bool more = true;
+
+	while (more) {
+		struct fs_batch *batch = fs_queue_empty(&load->queue);
+
+		if (!batch)
+			return 0;
+		FS_TRY(fs_decoder_next(&load->decoder, batch, &more, error));
+		if (more)
+			fs_queue_put(&load->queue);
+	}
+	fs_queue_end(&load->queue);
+	FS_TRY(fs_rollup_finish(&load->decoder.rollup, error));
+	if (load->decoder.rollup.undetailed_lines)
+		fs_loss_add(&load->session.loss, FS_LOSS_UNDETAILED_LINES,
+			    load->decoder.rollup.undetailed_lines, 0, UINT64_MAX, "lines");
+	return ask_binaries(load, error);
+}
+
+static void *run_decoder(void *context)
+{
+	struct load *load = context;
+
+	load->decode_code = decode_all(load);
+	fs_queue_end(&load->queue);
+	return NULL;
+}
+
+/* ---- the writing thread ---- */
+
+static int write_batches(struct load *load)
+{
+	struct fs_bulk samples;
+	struct fs_bulk reads;
+	const struct fs_batch *batch;
+	int code = fs_bulk_open(&samples, load->db, "sample", FS_SAMPLE_COLUMNS, load->error);
+
+	if (fs_bulk_open(&reads, load->db, "sample_read", FS_READ_COLUMNS, load->error) && !code)
+		code = FS_INTERNAL;
+	while (!code && (batch = fs_queue_take(&load->queue))) {
+		if (!load->options->no_samples) {
+			code = fs_bulk_insert(&samples, batch->rows, batch->count, load->error);
+			if (!code)
+				code = fs_bulk_insert(&reads, batch->reads, batch->read_count,
+						      load->error);
+		}
+		fs_queue_give(&load->queue);
+	}
+	fs_bulk_close(&samples);
+	fs_bulk_close(&reads);
+	return code;
+}
+
+static int run_both(struct load *load)
+{
+	pthread_t thread;
+	int code;
+
+	if (fs_queue_init(&load->queue))
+		return fs_fail(load->error, FS_NOMEM, "out of memory");
+	code = pthread_create(&thread, NULL, run_decoder, load);
+	if (code)
+		return fs_fail(load->error, FS_NOMEM, "cannot start a thread: %s", strerror(code));
+	code = write_batches(load);
+	if (code)
+		fs_queue_stop(&load->queue);
+	pthread_join(thread, NULL);
+	if (!code && load->decode_code) {
+		*load->error = load->decode_error;
+		code = load->decode_code;
+	}
+	return code;
+}
+
+/* ---- all of it ---- */
+
+static int load_trace(struct load *load, struct fs_load_result *result)
+{
+	struct fs_id_bases bases;
+	struct json_object *object;
+	int64_t same;
+	int code;
+
+	FS_TRY(fs_hash_file_begin(&load->hash, load->session.file.fd, load->error));
+	FS_TRY(find_same(load, &same));
+	if (same && !load->options->replace) {
+		result->already_there = true;
+		result->trace_id = same;
+		return 0;
+	}
+	if (same)
+		FS_TRY(remove_trace(load, same));
+	FS_TRY(choose_name(load));
+	FS_TRY(read_bases(load, &bases));
+	FS_TRY(fs_decoder_open(&load->decoder, &load->session, &bases, load->error));
+	FS_TRY(run_both(load));
+	result->damaged = fs_loss_is_damaged(&load->session.loss);
+	if (result->damaged && load->options->strict)
+		return fs_fail(load->error, FS_REFUSED, "%s: the file is damaged or cut off and "
+			       "--strict was given; without it, what is there is imported",
+			       load->options->path);
+	FS_TRY(fs_hash_file_end(&load->hash, load->error));
+	load->facts.sha256 = load->hash.hex;
+	object = json_object_new_object();
+	load->facts.options = describe_options(load, object);
+	code = fs_store_trace(load->db, &load->decoder, &load->facts,
+			      load->has_symbols ? &load->symbols : NULL, load->error);
+	json_object_put(object);
+	result->trace_id = load->facts.id;
+	return code;
+}
+
+static void free_load(struct load *load)
+{
+	fs_hash_file_end(&load->hash, NULL);
+	for (size_t i = 0; i < load->symbols.dso_count; i++)
+		fs_symbol_dso_free(&load->symbols.dsos[i]);
+	free(load->symbols.dsos);
+	free(load->symbols.dso_of);
+	free(load->symbols.result_of);
+	fs_interner_free(&load->symbols.strings);
+	free(load->queries);
+	free(load->results);
+	free(load->name);
+	fs_queue_free(&load->queue);
+	fs_decoder_close(&load->decoder);
+	fs_session_close(&load->session);
+}
+
+int fs_load(sqlite3 *db, const struct fs_load_options *options, struct fs_load_result *ret_result,
+	    struct fs_error *error)
+{
+	struct load load = { .db = db, .options = options, .error = error };
+	struct fs_load_result result = { 0 };
+	int code;
+
+	fs_interner_init(&load.symbols.strings);
+	code = fs_session_open(&load.session, options->path, error);
+	if (!code)
+		code = load_trace(&load, &result);
+	if (!code)
+		*ret_result = result;
+	free_load(&load);
+	return code;
+}

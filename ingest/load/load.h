@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One perf.data file into a database: pass one, pass two, symbols, tables.
+ *
+ * Two threads: one decodes samples, sums them up and asks the binaries; the other, the caller's,
+ * writes rows. Batches travel between them in file order through a bounded queue, so the result
+ * does not depend on scheduling.
+ */
+#ifndef FS_LOAD_LOAD_H
+#define FS_LOAD_LOAD_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+struct fs_load_options {
+	const char *path; /* of the perf.data file */
+	const char *name; /* label of the trace; NULL: the file's base name */
+	const char *const *symbol_roots;
+	size_t symbol_root_count;
+	bool unverified_symbols;
+	bool no_samples; /* keep roll-ups only */
+	bool strict;	 /* refuse a damaged file */
+	bool replace;	 /* a trace of the same bytes is removed first */
+};
+
+struct fs_load_result {
+	int64_t trace_id;
+	bool already_there; /* a trace of the same bytes was found: nothing was done */
+	bool damaged;
+};
+
+/*
+ * Load a file inside the caller's open transaction. On failure the transaction is to be rolled
+ * back. db has been created or checked by schema/schema.h.
+ */
+int fs_load(sqlite3 *db, const struct fs_load_options *options, struct fs_load_result *ret_result,
+	    struct fs_error *error);
+
+#endif

@@ -1,0 +1,843 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How it works: one function per table. A row is written column by column with add_...(), in the
+ * order of schema/tables.def, and sent by end_row(), which checks that none is missing.
+ */
+#include "ingest/load/store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/version.h"
+#include "ingest/load/bulk.h"
+#include "schema/schema.h"
+
+struct store {
+	sqlite3 *db;
+	const struct fs_decoder *decoder;
+	const struct fs_session *session;
+	const struct fs_trace_facts *facts;
+	const struct fs_symbols_of_trace *symbols;
+	struct fs_error *error;
+	sqlite3_stmt *insert;
+	int columns; /* of the table */
+	int column;  /* added to the current row */
+};
+
+/* Prepare to write rows of a table. */
+static int begin_table(struct store *store, const char *table)
+{
+	sqlite3_str *sql = sqlite3_str_new(store->db);
+	const struct fs_table_definition *definition = fs_schema_tables;
+	char *text;
+	int code;
+
+	while (strcmp(definition->name, table) != 0)
+		definition++;
+	store->columns = store->column = 0;
+	sqlite3_finalize(store->insert);
+	store->insert = NULL;
+	sqlite3_str_appendf(sql, "INSERT INTO %s VALUES (", table);
+	for (; definition->columns[store->columns].name; store->columns++)
+		sqlite3_str_appendall(sql, store->columns ? ",?" : "?");
+	sqlite3_str_appendall(sql, ")");
+	text = sqlite3_str_finish(sql);
+	if (!text)
+		return fs_fail(store->error, FS_NOMEM, "out of memory");
+	code = sqlite3_prepare_v2(store->db, text, -1, &store->insert, NULL);
+	sqlite3_free(text);
+	return code == SQLITE_OK ? 0 : fs_fail(store->error, FS_INTERNAL, "table %s: %s", table,
+					       sqlite3_errmsg(store->db));
+}
+
+static void add_integer(struct store *store, int64_t value)
+{
+	sqlite3_bind_int64(store->insert, ++store->column, value);
+}
+
+/* NULL unless present. */
+static void add_optional(struct store *store, bool present, int64_t value)
+{
+	if (present)
+		add_integer(store, value);
+	else
+		sqlite3_bind_null(store->insert, ++store->column);
+}
+
+/* NULL stays NULL; the text must live until end_row(). */
+static void add_text(struct store *store, const char *text)
+{
+	sqlite3_bind_text(store->insert, ++store->column, text, -1, SQLITE_STATIC);
+}
+
+static void add_real(struct store *store, bool present, double value)
+{
+	++store->column;
+	if (present)
+		sqlite3_bind_double(store->insert, store->column, value);
+	else
+		sqlite3_bind_null(store->insert, store->column);
+}
+
+static void add_blob(struct store *store, const void *bytes, size_t size)
+{
+	++store->column;
+	if (size)
+		sqlite3_bind_blob(store->insert, store->column, bytes, (int)size, SQLITE_STATIC);
+	else
+		sqlite3_bind_null(store->insert, store->column);
+}
+
+static int end_row(struct store *store)
+{
+	bool whole = store->column == store->columns;
+	int code;
+
+	store->column = 0;
+	if (!whole)
+		return fs_fail(store->error, FS_INTERNAL, "a row has the wrong number of columns (%s)",
+			       sqlite3_sql(store->insert));
+	code = sqlite3_step(store->insert);
+	sqlite3_reset(store->insert);
+	if (code == SQLITE_DONE)
+		return 0;
+	return fs_fail(store->error, FS_OUTPUT, "cannot write to the database: %s (%s)",
+		       sqlite3_errmsg(store->db), sqlite3_sql(store->insert));
+}
+
+static const char *text_of(const struct fs_interner *strings, int64_t id)
+{
+	return id < 0 ? NULL : fs_interned(strings, (uint32_t)id, NULL);
+}
+
+static int store_trace_row(struct store *store)
+{
+	const struct fs_session *session = store->session;
+	const struct fs_decoder *decoder = store->decoder;
+	const struct fs_host *host = &session->host;
+
+	FS_TRY(begin_table(store, "trace"));
+	add_integer(store, store->facts->id);
+	add_text(store, store->facts->name);
+	add_text(store, store->facts->sha256);
+	add_integer(store, (int64_t)session->file.size);
+	add_text(store, FS_VERSION);
+	add_text(store, store->facts->options);
+	add_text(store, host->arch);
+	add_text(store, host->hostname);
+	add_text(store, host->os_release);
+	add_text(store, host->perf_version);
+	add_text(store, host->cpu_description);
+	add_text(store, host->cpuid);
+	add_text(store, host->cmdline);
+	add_optional(store, host->cpus_online, host->cpus_online);
+	add_optional(store, host->cpus_available, host->cpus_available);
+	add_optional(store, host->memory_kib, (int64_t)host->memory_kib);
+	add_integer(store, host->line_size ? host->line_size : 64);
+	add_text(store, host->line_size ? host->line_size_source : "assumed");
+	add_optional(store, host->has_clock_data, host->clock_id);
+	add_optional(store, host->has_clock_data, (int64_t)(host->clock_wall_ns - host->clock_ns));
+	add_optional(store, decoder->first_ns, (int64_t)decoder->first_ns);
+	add_optional(store, decoder->first_ns, (int64_t)decoder->last_ns);
+	add_integer(store, !fs_loss_is_damaged(&session->loss));
+	add_integer(store, (int64_t)(decoder->sample_records + decoder->spe_records));
+	add_integer(store, (int64_t)decoder->sample_records);
+	add_integer(store, (int64_t)decoder->spe_records);
+	add_integer(store, (int64_t)decoder->memory_samples);
+	add_optional(store, decoder->memory_samples, (int64_t)(1ull << decoder->rollup.window_shift));
+	return end_row(store);
+}
+
+static int put_fact(struct store *store, const char *name, uint64_t value)
+{
+	char text[32];
+
+	if (!value)
+		return 0;
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	add_integer(store, store->facts->id);
+	add_text(store, name);
+	add_text(store, text);
+	return end_row(store);
+}
+
+static int store_facts(struct store *store)
+{
+	const struct fs_session *session = store->session;
+	const struct fs_host *host = &session->host;
+
+	FS_TRY(begin_table(store, "fact"));
+	FS_TRY(put_fact(store, "e_machine", host->e_machine));
+	FS_TRY(put_fact(store, "clock_resolution_ns", host->clock_resolution_ns));
+	FS_TRY(put_fact(store, "recorded_first_sample_ns", host->first_sample_ns));
+	FS_TRY(put_fact(store, "recorded_last_sample_ns", host->last_sample_ns));
+	FS_TRY(put_fact(store, "spe_metadata_version", session->spe.metadata_version));
+	for (unsigned int type = 0; type < FS_RECORD_TYPES; type++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "records.%u", type);
+		FS_TRY(put_fact(store, name, session->record_count[type]));
+	}
+	return 0;
+}
+
+static int store_cpus(struct store *store)
+{
+	const struct fs_host *host = &store->session->host;
+
+	FS_TRY(begin_table(store, "cpu"));
+	for (size_t i = 0; i < host->cpu_count; i++) {
+		const struct fs_cpu *cpu = &host->cpus[i];
+		uint64_t midr = fs_session_midr(store->session, (uint32_t)i);
+
+		if (!cpu->present)
+			continue;
+		add_integer(store, store->facts->id);
+		add_integer(store, (int64_t)i);
+		add_optional(store, cpu->node >= 0, cpu->node);
+		add_optional(store, cpu->package >= 0, cpu->package);
+		add_optional(store, cpu->core >= 0, cpu->core);
+		add_optional(store, midr, (int64_t)midr);
+		FS_TRY(end_row(store));
+	}
+	FS_TRY(begin_table(store, "cache"));
+	for (size_t i = 0; i < host->cache_count; i++) {
+		const struct fs_cache *cache = &host->caches[i];
+
+		add_integer(store, store->facts->id);
+		add_integer(store, cache->level);
+		add_text(store, cache->type);
+		add_text(store, cache->size);
+		add_integer(store, cache->line_size);
+		add_integer(store, cache->sets);
+		add_integer(store, cache->ways);
+		add_text(store, cache->cpus);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+static int store_memory(struct store *store)
+{
+	const struct fs_host *host = &store->session->host;
+
+	FS_TRY(begin_table(store, "numa_node"));
+	for (size_t i = 0; i < host->node_count; i++) {
+		const struct fs_numa_node *node = &host->nodes[i];
+
+		add_integer(store, store->facts->id);
+		add_integer(store, node->node);
+		add_integer(store, (int64_t)node->memory_kib);
+		add_integer(store, (int64_t)node->free_kib);
+		add_text(store, node->cpus);
+		FS_TRY(end_row(store));
+	}
+	FS_TRY(begin_table(store, "memory_range"));
+	for (size_t i = 0; i < host->range_count; i++) {
+		add_integer(store, store->facts->id);
+		add_integer(store, (int64_t)host->ranges[i].node);
+		add_integer(store, (int64_t)host->ranges[i].first);
+		add_integer(store, (int64_t)host->ranges[i].last);
+		FS_TRY(end_row(store));
+	}
+	FS_TRY(begin_table(store, "pmu"));
+	for (size_t i = 0; i < host->pmu_count; i++) {
+		add_integer(store, store->facts->id);
+		add_integer(store, host->pmus[i].type);
+		add_text(store, host->pmus[i].name);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+/* ---- events ---- */
+
+static bool contains(const char *text, const char *part)
+{
+	return text && strcasestr(text, part);
+}
+
+const char *fs_event_role(const struct fs_event *event, bool is_spe)
+{
+	static const struct {
+		const char *part, *role;
+	} by_name[] = {
+		/* the group leader that Intel's memory events need; its samples say nothing */
+		{ "mem-loads-aux", NULL },
+		{ "mem-loads", "load" },
+		{ "mem-stores", "store" },
+		{ "mem-ldst", "load_store" },
+		{ "ibs_op", "ibs_op" },
+		{ "stall_backend_mem", "stall_mem" },
+		{ "stalls_mem_any", "stall_mem" },
+		{ "mem_stall_any", "stall_mem" },
+		{ "stall_backend", "stall_backend" },
+		{ "stalled-cycles-backend", "stall_backend" },
+	};
+	const struct fs_attr *attr = &event->attr;
+
+	if (is_spe)
+		return "spe";
+	if (attr->type == 5)
+		return attr->bp_type == 2 ? "watch_write" : attr->bp_type == 4 ? NULL : "watch_access";
+	for (size_t i = 0; i < sizeof(by_name) / sizeof(by_name[0]); i++)
+		if (contains(event->name, by_name[i].part))
+			return by_name[i].role;
+	if (attr->type == 1)
+		return attr->config <= 1 ? "clock" : attr->config == 9 ? "tracking" : NULL;
+	if (attr->type == 0)
+		return attr->config == 0   ? "cycles"
+		       : attr->config == 1 ? "instructions"
+		       : attr->config == 8 ? "stall_backend"
+					   : NULL;
+	if (contains(event->name, "cycles") && !contains(event->name, "stall"))
+		return "cycles";
+	return NULL;
+}
+
+/* A name for an event of a file without EVENT_DESC, after perf's own for the generic ones. */
+static void make_name(const struct fs_attr *attr, char *out, size_t size)
+{
+	static const char *const hardware[] = {
+		"cycles", "instructions", "cache-references", "cache-misses", "branches",
+		"branch-misses", "bus-cycles", "stalled-cycles-frontend", "stalled-cycles-backend",
+		"ref-cycles",
+	};
+	static const char *const software[] = {
+		"cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations",
+		"minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy",
+		"bpf-output", "cgroup-switches",
+	};
+
+	if (attr->type == 0 && attr->config < sizeof(hardware) / sizeof(hardware[0]))
+		snprintf(out, size, "%s", hardware[attr->config]);
+	else if (attr->type == 1 && attr->config < sizeof(software) / sizeof(software[0]))
+		snprintf(out, size, "%s", software[attr->config]);
+	else if (attr->type == 5)
+		snprintf(out, size, "mem:0x%" PRIx64 "/%" PRIu64, attr->config1, attr->config2);
+	else
+		snprintf(out, size, "type %u config 0x%" PRIx64, attr->type, attr->config);
+}
+
+static int store_event(struct store *store, size_t index)
+{
+	const struct fs_event *event = &store->session->file.events[index];
+	const struct fs_attr *attr = &event->attr;
+	const struct fs_event_counts *counts = &store->decoder->event_counts[index];
+	int64_t base = store->decoder->bases.event;
+	bool freq = attr->flags & FS_ATTR_FREQ;
+	char name[96];
+
+	make_name(attr, name, sizeof(name));
+	add_integer(store, base + (int64_t)index);
+	add_integer(store, store->facts->id);
+	add_integer(store, (int64_t)index);
+	add_text(store, event->name ? event->name : name);
+	add_text(store, fs_event_role(event, store->session->spe_event == (int64_t)index));
+	add_optional(store, event->leader >= 0, base + event->leader);
+	add_integer(store, attr->type);
+	add_integer(store, (int64_t)attr->config);
+	add_integer(store, (int64_t)attr->config1);
+	add_integer(store, (int64_t)attr->config2);
+	add_optional(store, attr->size >= 136, (int64_t)attr->config3);
+	add_optional(store, attr->size >= 144, (int64_t)attr->config4);
+	add_optional(store, attr->type == 5, attr->bp_type);
+	add_integer(store, (int64_t)attr->sample_type);
+	add_integer(store, (int64_t)attr->read_format);
+	add_integer(store, (int64_t)attr->flags);
+	add_integer(store, (int64_t)(attr->flags >> FS_ATTR_PRECISE_SHIFT & 3));
+	add_optional(store, !freq, (int64_t)attr->sample_period);
+	add_optional(store, freq, (int64_t)attr->sample_period);
+	add_text(store, event->unit);
+	add_real(store, event->scale != 0, event->scale);
+	add_integer(store, (int64_t)counts->samples);
+	add_integer(store, (int64_t)counts->period_sum);
+	return end_row(store);
+}
+
+static int store_events(struct store *store)
+{
+	const struct fs_session *session = store->session;
+
+	FS_TRY(begin_table(store, "event"));
+	for (size_t i = 0; i < session->file.event_count; i++)
+		FS_TRY(store_event(store, i));
+	FS_TRY(begin_table(store, "event_instance"));
+	for (size_t i = 0; i < session->ids.count; i++) {
+		const struct fs_event_id *id = fs_table_value(&session->ids, i);
+
+		add_integer(store, store->decoder->bases.event + (int64_t)id->event);
+		add_integer(store, *(const int64_t *)fs_table_key(&session->ids, i));
+		add_optional(store, id->cpu >= 0, id->cpu);
+		add_optional(store, id->tid >= 0, id->tid);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+/* ---- threads, spaces, maps ---- */
+
+static int store_threads(struct store *store)
+{
+	const struct fs_session *session = store->session;
+	const struct fs_threads *threads = &session->threads;
+	int64_t base = store->decoder->bases.thread;
+
+	FS_TRY(begin_table(store, "thread"));
+	for (size_t i = 0; i < threads->count; i++) {
+		const struct fs_thread *thread = &threads->threads[i];
+
+		add_integer(store, base + (int64_t)i);
+		add_integer(store, store->facts->id);
+		add_optional(store, thread->pid != FS_PID_UNKNOWN, thread->pid);
+		add_integer(store, thread->tid);
+		add_text(store, text_of(&session->strings, thread->comm));
+		add_optional(store, thread->start_ns, (int64_t)thread->start_ns);
+		add_optional(store, thread->end_ns != UINT64_MAX, (int64_t)thread->end_ns);
+		add_integer(store, (int64_t)thread->samples);
+		FS_TRY(end_row(store));
+	}
+	FS_TRY(begin_table(store, "comm"));
+	for (size_t i = 0; i < threads->comm_count; i++) {
+		const struct fs_comm *comm = &threads->comms[i];
+
+		add_integer(store, base + comm->thread);
+		add_optional(store, comm->time_ns, (int64_t)comm->time_ns);
+		add_text(store, text_of(&session->strings, comm->name));
+		add_integer(store, comm->exec);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+static int store_spaces(struct store *store)
+{
+	static const char *const kinds[] = { "kernel", "process", "unknown" };
+	const struct fs_session *session = store->session;
+
+	FS_TRY(begin_table(store, "space"));
+	for (size_t i = 0; i < session->threads.space_count; i++) {
+		const struct fs_space *space = &session->threads.spaces[i];
+		bool process = space->kind == FS_SPACE_PROCESS;
+
+		if (!process && !space->samples)
+			continue;
+		add_integer(store, store->decoder->bases.space + (int64_t)i);
+		add_integer(store, store->facts->id);
+		add_text(store, kinds[space->kind]);
+		add_optional(store, process, space->pid);
+		add_optional(store, space->start_ns, (int64_t)space->start_ns);
+		add_text(store, process ? text_of(&session->strings, space->name)
+					: kinds[space->kind]);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+static const char *dso_kind(const char *path, uint16_t cpumode)
+{
+	static const char *const anonymous[] = { "//anon", "/dev/zero", "/anon_hugepage", "[heap]",
+						 "[stack" };
+
+	if (cpumode == FS_MISC_KERNEL)
+		return !strncmp(path, "[kernel", 7) ? "kernel" : "module";
+	if (!strncmp(path, "[vdso", 5))
+		return "vdso";
+	for (size_t i = 0; i < sizeof(anonymous) / sizeof(anonymous[0]); i++)
+		if (!strncmp(path, anonymous[i], strlen(anonymous[i])))
+			return "anonymous";
+	return path[0] == '/' ? "user" : "other";
+}
+
+static int store_dsos(struct store *store)
+{
+	const struct fs_session *session = store->session;
+	const struct fs_symbols_of_trace *symbols = store->symbols;
+
+	FS_TRY(begin_table(store, "dso"));
+	for (size_t i = 0; i < session->maps.dso_count; i++) {
+		const struct fs_dso *dso = &session->maps.dsos[i];
+		const char *path = text_of(&session->strings, dso->path);
+		const struct fs_symbol_dso *found =
+			symbols && symbols->dso_of[i] ? &symbols->dsos[symbols->dso_of[i] - 1] : NULL;
+
+		add_integer(store, store->facts->dso_base + (int64_t)i);
+		add_integer(store, store->facts->id);
+		add_text(store, path);
+		add_text(store, text_of(&session->strings, dso->build_id));
+		add_text(store, dso_kind(path, dso->cpumode));
+		add_text(store, fs_symbols_name(found ? found->symbols : FS_SYMBOLS_NOT_ASKED));
+		add_text(store, found && found->reason[0] ? found->reason : NULL);
+		add_integer(store, (int64_t)dso->samples);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+static int store_maps(struct store *store)
+{
+	const struct fs_maps *maps = &store->session->maps;
+
+	FS_TRY(begin_table(store, "map"));
+	for (size_t i = 0; i < maps->count; i++) {
+		const struct fs_map *map = &maps->maps[i];
+
+		add_integer(store, store->facts->id);
+		add_optional(store, map->pid != FS_PID_KERNEL, map->pid);
+		add_optional(store, map->tid != FS_PID_KERNEL, map->tid);
+		add_optional(store, map->time_ns, (int64_t)map->time_ns);
+		add_integer(store, (int64_t)map->start);
+		add_integer(store, (int64_t)(map->end - map->start));
+		add_integer(store, (int64_t)map->pgoff);
+		add_optional(store, map->has_prot, map->prot);
+		add_optional(store, map->has_prot, map->flags);
+		add_integer(store, map->data);
+		add_integer(store, store->facts->dso_base + map->dso);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+/* ---- code ---- */
+
+static const char *symbol_text(const struct store *store, uint32_t id)
+{
+	return id == FS_SYMBOL_NONE ? NULL : fs_interned(&store->symbols->strings, id, NULL);
+}
+
+/* Functions of all asked DSOs; ret_first gets the id of each session DSO's first. */
+static int store_functions(struct store *store, int64_t *ret_first)
+{
+	const struct fs_symbols_of_trace *symbols = store->symbols;
+	int64_t next = store->facts->function_base;
+
+	FS_TRY(begin_table(store, "function"));
+	for (size_t i = 0; symbols && i < store->session->maps.dso_count; i++) {
+		const struct fs_symbol_dso *dso;
+
+		if (!symbols->dso_of[i])
+			continue;
+		dso = &symbols->dsos[symbols->dso_of[i] - 1];
+		ret_first[i] = next;
+		for (size_t k = 0; k < dso->function_count; k++) {
+			const struct fs_symbol_function *function = &dso->functions[k];
+
+			add_integer(store, next++);
+			add_integer(store, store->facts->dso_base + (int64_t)i);
+			add_text(store, symbol_text(store, function->name));
+			add_text(store, symbol_text(store, function->linkage_name));
+			add_integer(store, (int64_t)function->address);
+			add_integer(store, (int64_t)function->size);
+			FS_TRY(end_row(store));
+		}
+	}
+	return 0;
+}
+
+/* What the binaries say of a code address. */
+static struct fs_symbol_result result_of(const struct store *store, size_t index,
+					 const struct fs_code *code)
+{
+	static const struct fs_symbol_result nothing = {
+		.function = FS_SYMBOL_NONE, .file = FS_SYMBOL_NONE, .op = -1,
+		.base_register = FS_SYMBOL_NONE,
+	};
+	const struct fs_symbols_of_trace *symbols = store->symbols;
+
+	if (!symbols || code->dso == FS_NONE || !symbols->dso_of[code->dso])
+		return nothing;
+	return symbols->dsos[symbols->dso_of[code->dso] - 1].results[symbols->result_of[index]];
+}
+
+static int store_code(struct store *store, size_t index, const int64_t *first_function)
+{
+	const struct fs_code *code = fs_decoder_code(store->decoder, index);
+	struct fs_symbol_result result = result_of(store, index, code);
+	bool mapped = code->dso != FS_NONE;
+	bool named = result.function != FS_SYMBOL_NONE;
+	const char *method = fs_operand_method_name(result.method);
+
+	if (!result.width && code->watch_length) {
+		result.width = code->watch_length;
+		method = "watchpoint";
+	}
+	add_integer(store, store->decoder->bases.code + (int64_t)index);
+	add_integer(store, store->facts->id);
+	add_optional(store, mapped, store->facts->dso_base + code->dso);
+	add_optional(store, mapped, (int64_t)code->offset);
+	add_integer(store, (int64_t)code->ip);
+	add_integer(store, code->exact);
+	add_optional(store, named, named ? first_function[code->dso] + result.function : 0);
+	add_optional(store, named, (int64_t)result.function_offset);
+	add_text(store, symbol_text(store, result.file));
+	add_optional(store, result.line, result.line);
+	add_optional(store, result.op >= 0, result.op);
+	add_optional(store, result.width, result.width);
+	add_text(store, symbol_text(store, result.base_register));
+	add_optional(store, result.base_register != FS_SYMBOL_NONE, result.displacement);
+	add_text(store, method);
+	add_integer(store, (int64_t)code->samples);
+	return end_row(store);
+}
+
+static int store_codes(struct store *store)
+{
+	const struct fs_decoder *decoder = store->decoder;
+	int64_t *first_function = calloc(store->session->maps.dso_count + 1, sizeof(*first_function));
+	int code;
+
+	if (!first_function)
+		return fs_fail(store->error, FS_NOMEM, "out of memory");
+	code = store_functions(store, first_function);
+	if (!code)
+		code = begin_table(store, "code");
+	for (size_t i = 0; !code && i < decoder->code_ids.count; i++)
+		code = store_code(store, i, first_function);
+	free(first_function);
+	FS_TRY(code);
+	FS_TRY(begin_table(store, "chain"));
+	for (size_t i = 0; i < decoder->chains.count; i++) {
+		const struct fs_chain *chain = fs_table_key(&decoder->chains, i);
+
+		add_integer(store, decoder->bases.chain + (int64_t)i);
+		add_integer(store, store->facts->id);
+		add_optional(store, chain->parent != UINT32_MAX, decoder->bases.chain + chain->parent);
+		add_integer(store, decoder->bases.code + chain->code);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+/* ---- roll-ups ---- */
+
+static int store_profile(struct store *store)
+{
+	const struct fs_decoder *decoder = store->decoder;
+	const struct fs_id_bases *bases = &decoder->bases;
+
+	FS_TRY(begin_table(store, "profile"));
+	for (size_t i = 0; i < decoder->profile.count; i++) {
+		const struct fs_profile_key *key = fs_table_key(&decoder->profile, i);
+		const struct fs_profile_value *value = fs_table_value(&decoder->profile, i);
+
+		add_integer(store, bases->event + key->event);
+		add_optional(store, key->code != FS_ROLLUP_NONE, bases->code + key->code);
+		add_optional(store, key->thread != FS_ROLLUP_NONE, bases->thread + key->thread);
+		add_integer(store, (int64_t)value->samples);
+		add_integer(store, (int64_t)value->value);
+		add_text(store, key->group_read ? "group_read" : "period");
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+static int store_access(struct store *store)
+{
+	const struct fs_rollup *rollup = &store->decoder->rollup;
+	const struct fs_id_bases *bases = &store->decoder->bases;
+
+	FS_TRY(begin_table(store, "access"));
+	for (size_t i = 0; i < rollup->group_count; i++) {
+		const struct fs_rollup_group *group = &rollup->groups[i];
+		const struct fs_rollup_sums *sums = &group->sums;
+
+		add_integer(store, store->facts->id);
+		add_integer(store, bases->space + group->space);
+		add_integer(store, (int64_t)(group->addr & ~(uint64_t)(FS_ROLLUP_LINE - 1)));
+		add_integer(store, (int64_t)group->addr);
+		add_optional(store, group->phys_line, group->phys_line);
+		add_integer(store, bases->event + group->event);
+		add_integer(store, group->op);
+		add_optional(store, group->code != FS_ROLLUP_NONE, bases->code + group->code);
+		add_optional(store, group->thread != FS_ROLLUP_NONE, bases->thread + group->thread);
+		add_optional(store, group->cpu != FS_ROLLUP_NONE, group->cpu);
+		add_integer(store, group->source);
+		add_integer(store, (int64_t)sums->samples);
+		add_integer(store, (int64_t)sums->period);
+		add_integer(store, (int64_t)sums->l1_misses);
+		add_integer(store, (int64_t)sums->dirty_snoops);
+		add_integer(store, (int64_t)sums->latency_samples);
+		add_integer(store, (int64_t)sums->latency_sum);
+		add_optional(store, sums->latency_samples, sums->latency_max);
+		add_blob(store, rollup->histograms + group->histogram, group->histogram_size);
+		add_optional(store, group->first_ns, (int64_t)group->first_ns);
+		add_optional(store, group->first_ns, (int64_t)group->last_ns);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+static int store_windows(struct store *store)
+{
+	const struct fs_rollup *rollup = &store->decoder->rollup;
+	const struct fs_id_bases *bases = &store->decoder->bases;
+
+	FS_TRY(begin_table(store, "access_window"));
+	for (size_t i = 0; i < rollup->window_count; i++) {
+		const struct fs_rollup_window *window = &rollup->windows[i];
+
+		add_integer(store, store->facts->id);
+		add_integer(store, bases->space + window->space);
+		add_integer(store, (int64_t)(window->addr & ~(uint64_t)(FS_ROLLUP_LINE - 1)));
+		add_integer(store, (int64_t)window->addr);
+		add_integer(store, window->op);
+		add_optional(store, window->code != FS_ROLLUP_NONE, bases->code + window->code);
+		add_optional(store, window->thread != FS_ROLLUP_NONE, bases->thread + window->thread);
+		add_integer(store, (int64_t)window->window);
+		add_integer(store, (int64_t)window->samples);
+		add_integer(store, (int64_t)window->transfers);
+		add_integer(store, (int64_t)window->latency_sum);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+static int store_lines(struct store *store)
+{
+	const struct fs_rollup *rollup = &store->decoder->rollup;
+
+	FS_TRY(begin_table(store, "line_total"));
+	for (size_t i = 0; i < rollup->line_count; i++) {
+		const struct fs_rollup_line *line = &rollup->lines[i];
+
+		add_integer(store, store->facts->id);
+		add_integer(store, store->decoder->bases.space + line->space);
+		add_integer(store, (int64_t)line->line);
+		add_integer(store, line->threads);
+		add_integer(store, (int64_t)line->sums.samples);
+		add_integer(store, (int64_t)line->loads);
+		add_integer(store, (int64_t)line->stores);
+		add_integer(store, (int64_t)line->atomics);
+		add_integer(store, (int64_t)line->sums.transfers);
+		add_integer(store, (int64_t)line->sums.latency_samples);
+		add_integer(store, (int64_t)line->sums.latency_sum);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+static int compare_codes(const void *a, const void *b)
+{
+	const struct fs_rollup_code *left = *(const struct fs_rollup_code *const *)a;
+	const struct fs_rollup_code *right = *(const struct fs_rollup_code *const *)b;
+
+	if (left->event != right->event)
+		return left->event < right->event ? -1 : 1;
+	if (left->code != right->code)
+		return left->code < right->code ? -1 : 1;
+	if (left->op != right->op)
+		return left->op < right->op ? -1 : 1;
+	if (left->source != right->source)
+		return left->source < right->source ? -1 : 1;
+	return left->bucket < right->bucket ? -1 : left->bucket > right->bucket;
+}
+
+static bool is_same_code(const struct fs_rollup_code *left, const struct fs_rollup_code *right)
+{
+	return left->event == right->event && left->code == right->code && left->op == right->op &&
+	       left->source == right->source;
+}
+
+/* Write one row from the buckets [first, end) of one code, operation and source. */
+static int store_code_total(struct store *store, struct fs_rollup_code *const *keys, size_t first,
+			    size_t end)
+{
+	const struct fs_rollup_code *key = keys[first];
+	const struct fs_id_bases *bases = &store->decoder->bases;
+	uint8_t blob[FS_HISTOGRAM_BLOB_MAX];
+	struct fs_histogram histogram = { 0 };
+	struct fs_rollup_code_sums total = { 0 };
+	uint64_t latency_samples = 0;
+
+	for (size_t i = first; i < end; i++) {
+		const struct fs_rollup_code_sums *sums = (const void *)(keys[i] + 1);
+
+		total.samples += sums->samples;
+		total.period += sums->period;
+		total.latency_sum += sums->latency_sum;
+		if (keys[i]->bucket == FS_HISTOGRAM_BUCKETS)
+			continue;
+		latency_samples += sums->samples;
+		histogram.count[keys[i]->bucket] += sums->samples;
+	}
+	add_integer(store, store->facts->id);
+	add_integer(store, bases->event + key->event);
+	add_optional(store, key->code != FS_ROLLUP_NONE, bases->code + key->code);
+	add_integer(store, key->op);
+	add_integer(store, key->source);
+	add_integer(store, (int64_t)total.samples);
+	add_integer(store, (int64_t)total.period);
+	add_integer(store, (int64_t)latency_samples);
+	add_integer(store, (int64_t)total.latency_sum);
+	add_blob(store, blob, fs_histogram_pack(&histogram, blob));
+	return end_row(store);
+}
+
+static int store_code_totals(struct store *store)
+{
+	const struct fs_table *codes = &store->decoder->rollup.codes;
+	struct fs_rollup_code **keys = calloc(codes->count + 1, sizeof(struct fs_rollup_code *));
+	int code;
+
+	if (!keys)
+		return fs_fail(store->error, FS_NOMEM, "out of memory");
+	for (size_t i = 0; i < codes->count; i++)
+		keys[i] = fs_table_key(codes, i);
+	qsort(keys, codes->count, sizeof(struct fs_rollup_code *), compare_codes);
+	code = begin_table(store, "code_total");
+	for (size_t first = 0, end; !code && first < codes->count; first = end) {
+		for (end = first + 1; end < codes->count && is_same_code(keys[first], keys[end]); end++)
+			;
+		code = store_code_total(store, keys, first, end);
+	}
+	free(keys);
+	return code;
+}
+
+static int store_loss(struct store *store)
+{
+	static const char *const severities[] = { "info", "loss", "error" };
+	const struct fs_loss *loss = &store->session->loss;
+
+	FS_TRY(begin_table(store, "loss"));
+	for (size_t i = 0; i < loss->entries.count; i++) {
+		const struct fs_loss_key *key = fs_table_key(&loss->entries, i);
+		const struct fs_loss_value *value = fs_table_value(&loss->entries, i);
+		const struct fs_loss_description *description = &fs_loss_descriptions[key->kind];
+
+		add_integer(store, store->facts->id);
+		add_text(store, description->name);
+		add_text(store, severities[description->severity]);
+		add_text(store, fs_interned(&loss->scopes, key->scope, NULL));
+		add_integer(store, (int64_t)value->count);
+		add_integer(store, (int64_t)value->bytes);
+		add_optional(store, value->first_offset != UINT64_MAX, (int64_t)value->first_offset);
+		add_text(store, description->text);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+int fs_store_trace(sqlite3 *db, const struct fs_decoder *decoder,
+		   const struct fs_trace_facts *facts, const struct fs_symbols_of_trace *symbols,
+		   struct fs_error *error)
+{
+	static int (*const parts[])(struct store *store) = {
+		store_trace_row, store_facts,	store_cpus,    store_memory,	  store_events,
+		store_threads,	 store_spaces,	store_dsos,    store_maps,	  store_codes,
+		store_profile,	 store_access,	store_windows, store_lines,	  store_code_totals,
+		store_loss,
+	};
+	struct store store = {
+		.db = db, .decoder = decoder, .session = decoder->session, .facts = facts,
+		.symbols = symbols, .error = error,
+	};
+	int code = 0;
+
+	for (size_t i = 0; !code && i < sizeof(parts) / sizeof(parts[0]); i++)
+		code = parts[i](&store);
+	sqlite3_finalize(store.insert);
+	return code;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The dimension tables and roll-ups of a trace: everything but the samples, which bulk.h loads.
+ */
+#ifndef FS_LOAD_STORE_H
+#define FS_LOAD_STORE_H
+
+#include <sqlite3.h>
+
+#include "ingest/load/decode.h"
+#include "ingest/symbol/symbol.h"
+
+/* What fs_store_trace() needs beside the decoder. */
+struct fs_trace_facts {
+	int64_t id;
+	const char *name;
+	const char *sha256; /* hex */
+	const char *options; /* JSON */
+	int64_t dso_base, function_base;
+};
+
+/* The binaries' answers, in the order of the session's DSOs; NULL: nobody was asked. */
+struct fs_symbols_of_trace {
+	struct fs_symbol_dso *dsos; /* those that were asked about */
+	size_t dso_count;
+	size_t *dso_of;	     /* of each session DSO: index in dsos + 1, 0: not asked */
+	size_t *result_of;   /* of each code: index in its DSO's results */
+	struct fs_interner strings;
+};
+
+/* Write all rows of a trace but samples. The decoder has finished, its roll-up too. */
+int fs_store_trace(sqlite3 *db, const struct fs_decoder *decoder,
+		   const struct fs_trace_facts *facts, const struct fs_symbols_of_trace *symbols,
+		   struct fs_error *error);
+
+/* What an event is taken for: event.role; NULL: nothing special. */
+const char *fs_event_role(const struct fs_event *event, bool is_spe);
+
+#endif

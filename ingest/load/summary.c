@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How it works: a few queries over the trace's rows fill a json-c object; the text form is
+ * written from the same object, so that both say the same.
+ */
+#include "ingest/load/summary.h"
+
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+
+/* Run a query of one row and add each column to object under its name. */
+static int add_row(sqlite3 *db, struct json_object *object, sqlite3_int64 trace, const char *sql,
+		   struct fs_error *error)
+{
+	sqlite3_stmt *statement;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+		return fs_fail(error, FS_INTERNAL, "%s: %s", sql, sqlite3_errmsg(db));
+	sqlite3_bind_int64(statement, 1, trace);
+	if (sqlite3_step(statement) == SQLITE_ROW) {
+		for (int i = 0; i < sqlite3_column_count(statement); i++) {
+			const char *name = sqlite3_column_name(statement, i);
+			struct json_object *value = NULL;
+
+			if (sqlite3_column_type(statement, i) == SQLITE_INTEGER)
+				value = json_object_new_int64(sqlite3_column_int64(statement, i));
+			else if (sqlite3_column_type(statement, i) == SQLITE_FLOAT)
+				value = json_object_new_double(sqlite3_column_double(statement, i));
+			else if (sqlite3_column_type(statement, i) == SQLITE_TEXT)
+				value = json_object_new_string(
+					(const char *)sqlite3_column_text(statement, i));
+			json_object_object_add(object, name, value);
+		}
+	}
+	sqlite3_finalize(statement);
+	return 0;
+}
+
+static int add_losses(sqlite3 *db, struct json_object *object, sqlite3_int64 trace,
+		      struct fs_error *error)
+{
+	static const char sql[] =
+		"SELECT kind, severity, sum(count), sum(bytes), min(first_offset), description "
+		"FROM loss WHERE trace_id = ?1 GROUP BY kind, severity, description "
+		"ORDER BY CASE severity WHEN 'error' THEN 0 WHEN 'loss' THEN 1 ELSE 2 END, kind";
+	struct json_object *rows = json_object_new_array();
+	sqlite3_stmt *statement;
+
+	json_object_object_add(object, "loss", rows);
+	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+		return fs_fail(error, FS_INTERNAL, "%s: %s", sql, sqlite3_errmsg(db));
+	sqlite3_bind_int64(statement, 1, trace);
+	while (sqlite3_step(statement) == SQLITE_ROW) {
+		static const char *const names[] = { "kind", "severity", "count",
+						     "bytes", "first_offset", "description" };
+		struct json_object *row = json_object_new_object();
+
+		for (int i = 0; i < 6; i++) {
+			struct json_object *value = NULL;
+
+			if (sqlite3_column_type(statement, i) == SQLITE_INTEGER)
+				value = json_object_new_int64(sqlite3_column_int64(statement, i));
+			else if (sqlite3_column_type(statement, i) == SQLITE_TEXT)
+				value = json_object_new_string(
+					(const char *)sqlite3_column_text(statement, i));
+			json_object_object_add(row, names[i], value);
+		}
+		json_object_array_add(rows, row);
+	}
+	sqlite3_finalize(statement);
+	return 0;
+}
+
+static const char trace_sql[] =
+	"SELECT id AS trace, name, arch, perf_version, samples, sample_records, spe_records, "
+	"memory_samples, (last_ns - first_ns) / 1e6 AS span_ms, line_size, line_size_source, "
+	"complete, (SELECT count(*) FROM thread WHERE trace_id = t.id AND samples > 0) AS threads, "
+	"sha256 FROM trace t WHERE id = ?1";
+
+static const char symbol_sql[] =
+	"SELECT sum(samples) AS code_samples, "
+	"sum(samples) FILTER (WHERE symbols IN ('verified', 'unverified')) AS named_samples, "
+	"count(*) FILTER (WHERE symbols = 'missing') AS missing_binaries, "
+	"count(*) FILTER (WHERE symbols IN ('verified', 'unverified')) AS binaries_read "
+	"FROM dso WHERE trace_id = ?1 AND samples > 0";
+
+static int64_t integer_of(struct json_object *object, const char *name)
+{
+	return json_object_get_int64(json_object_object_get(object, name));
+}
+
+static void write_text(FILE *out, struct json_object *object, const char *path)
+{
+	struct json_object *losses = json_object_object_get(object, "loss");
+	struct json_object *span = json_object_object_get(object, "span_ms");
+	int64_t samples = integer_of(object, "samples");
+	int64_t code_samples = integer_of(object, "code_samples");
+	const char *name = json_object_get_string(json_object_object_get(object, "name"));
+	char safe[256];
+
+	fs_escape(safe, sizeof(safe), name, strlen(name));
+	fprintf(out, "%s: trace %" PRId64 ", %s\n", path, integer_of(object, "trace"), safe);
+	fprintf(out, "  %" PRId64 " samples (%" PRId64 " records, %" PRId64 " SPE records), %" PRId64
+		" with a data address, %" PRId64 " threads", samples,
+		integer_of(object, "sample_records"), integer_of(object, "spe_records"),
+		integer_of(object, "memory_samples"), integer_of(object, "threads"));
+	if (span)
+		fprintf(out, ", %.3f ms", json_object_get_double(span));
+	fputc('\n', out);
+	if (!code_samples || !integer_of(object, "binaries_read"))
+		fputs("  symbols: none; give --symbols DIR to name functions and instructions\n", out);
+	else
+		fprintf(out, "  symbols: %.1f %% of samples with code, from %" PRId64
+			" binaries; %" PRId64 " not found\n",
+			100.0 * (double)integer_of(object, "named_samples") / (double)code_samples,
+			integer_of(object, "binaries_read"), integer_of(object, "missing_binaries"));
+	for (size_t i = 0; i < json_object_array_length(losses); i++) {
+		struct json_object *loss = json_object_array_get_idx(losses, i);
+		struct json_object *offset = json_object_object_get(loss, "first_offset");
+
+		fprintf(out, "  %s: %s: %" PRId64,
+			json_object_get_string(json_object_object_get(loss, "severity")),
+			json_object_get_string(json_object_object_get(loss, "kind")),
+			integer_of(loss, "count"));
+		if (integer_of(loss, "bytes"))
+			fprintf(out, ", %" PRId64 " bytes", integer_of(loss, "bytes"));
+		if (offset)
+			fprintf(out, ", first at offset 0x%" PRIx64, json_object_get_int64(offset));
+		fprintf(out, ". %s\n",
+			json_object_get_string(json_object_object_get(loss, "description")));
+	}
+	fprintf(out, "next: fsquery --db %s %s\n", path,
+		integer_of(object, "memory_samples") ? "top-lines" : "mem-bound");
+}
+
+int fs_summary_write(FILE *out, sqlite3 *db, const char *path, sqlite3_int64 trace, bool json,
+		     struct fs_error *error)
+{
+	struct json_object *object = json_object_new_object();
+	int code;
+
+	if (!object)
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	code = add_row(db, object, trace, trace_sql, error);
+	if (!code)
+		code = add_row(db, object, trace, symbol_sql, error);
+	if (!code)
+		code = add_losses(db, object, trace, error);
+	if (!code && json)
+		fprintf(out, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+								    JSON_C_TO_STRING_NOSLASHESCAPE));
+	else if (!code)
+		write_text(out, object, path);
+	json_object_put(object);
+	if (!code && (fflush(out) || ferror(out)))
+		code = fs_fail(error, FS_OUTPUT, "cannot write the summary");
+	return code;
+}
