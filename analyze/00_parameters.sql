@@ -7,6 +7,8 @@ INSERT INTO parameter (trace_id, name, value, reason) VALUES
  'A line is false or true when at least nine tenths of its evidence is of that class: the remainder is then within what sampling and start-up leave behind'),
 (:trace, 'min_miss_samples', 5,
  'Fewer samples leave a relative error above 45 % and can come from start-up alone'),
+(:trace, 'min_writes_per_place', 3,
+ 'Sampled writes per written place below which a place is likely to be missed altogether (1 in 20 at 3, by Poisson): then "other bytes were written" is no safe answer on a line where the same bytes are written too'),
 (:trace, 'min_line_share', 0.002,
  'A line whose accesses miss less often than 1 in 500 is not slowed by its misses: even at 300 cycles each they add less than a cycle per access'),
 (:trace, 'min_program_share', 0.0002,
@@ -42,6 +44,7 @@ DROP TABLE IF EXISTS temp.t_parameter;
 CREATE TEMP TABLE t_parameter AS
 SELECT max(value) FILTER (WHERE name = 'class_share') AS class_share,
        max(value) FILTER (WHERE name = 'min_miss_samples') AS min_miss_samples,
+       max(value) FILTER (WHERE name = 'min_writes_per_place') AS min_writes_per_place,
        max(value) FILTER (WHERE name = 'min_line_share') AS min_line_share,
        max(value) FILTER (WHERE name = 'min_program_share') AS min_program_share,
        max(value) FILTER (WHERE name = 'loads_per_store') AS loads_per_store,

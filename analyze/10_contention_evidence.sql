@@ -19,9 +19,10 @@
 --
 -- Events are sampled at different rates, so all shares are of operations (samples x period). An
 -- event with a latency threshold shows misses but no hits. With M the thread's misses and F the
--- others' writes, random arrival gives q = 1 - M / F (1/M = 1/accesses + 1/F); and q is at most
--- the misses per own write of those bytes, since a thread comes to a place at least as often as
--- it writes there.
+-- others' writes, random arrival gives q = 1 - M / F (1/M = 1/accesses + 1/F). The thread's own
+-- writes of the bytes tell more: it comes to a place at least as often as it writes there, so q is
+-- at most the misses per own write; and where there are more misses than own writes it waits
+-- there, so that only one miss per own write comes after an absence and the others have q = 0.
 
 DROP TABLE IF EXISTS temp.t_event;
 CREATE TEMP TABLE t_event AS
@@ -213,12 +214,16 @@ ORDER BY 1, 2, 3, 4, 5;
 -- The missing accesses. Some events cannot tell a miss from a request to own a copy that the core
 -- holds already (Intel's stores: data-src.md 3.5). Each such request takes away copies that other
 -- cores had fetched by missing, so there are no more of them than misses; what exceeds the line's
--- certain misses counts.
+-- certain misses, beyond twice the sampling error of both, counts.
 DROP TABLE IF EXISTS temp.t_missing;
 CREATE TEMP TABLE t_missing (id INTEGER PRIMARY KEY, line_id, core, thread_id, side_id, first, last, misses, operations, q, q_limit, slices);
 WITH doubt AS MATERIALIZED
-       (SELECT line_id, max(0, 1 - (sum(miss_operations) - sum(unsure_operations)) / nullif(sum(unsure_operations), 0)) AS kept
-        FROM t_cell GROUP BY line_id),
+       (SELECT line_id, CASE WHEN sure + 2 * sure / sqrt(max(n_sure, 1)) < unsure - 2 * unsure / sqrt(n_unsure) THEN 1 - sure / unsure
+                             WHEN sure = 0 THEN 1 ELSE 0 END AS kept
+        FROM (SELECT line_id, sum(unsure_operations) AS unsure, total(CASE WHEN unsure_operations > 0 THEN misses END) AS n_unsure,
+                     sum(miss_operations - unsure_operations) AS sure, total(CASE WHEN unsure_operations = 0 THEN misses END) AS n_sure
+              FROM t_cell GROUP BY line_id)
+        WHERE unsure > 0),
      visit AS MATERIALIZED
        (SELECT line_id, offset, thread_id, (total(miss_operations) - total(unsure_operations)) / nullif(total(writes), 0) AS q_limit
         FROM t_cell GROUP BY line_id, offset, thread_id),
@@ -233,9 +238,9 @@ INSERT INTO t_missing (line_id, core, thread_id, side_id, first, last, misses, o
 SELECT c.line_id, coalesce(o.core, c.cpu, -1 - c.thread_id), coalesce(c.thread_id, -1), s.id, c.offset, c.offset + max(s.width, 1),
        c.misses * (c.miss_operations - c.unsure_operations * (1 - coalesce(d.kept, 0))) / c.miss_operations,
        c.miss_operations - c.unsure_operations * (1 - coalesce(d.kept, 0)),
-       p.q, v.q_limit, coalesce(u.slices, -1)
+       CASE WHEN NOT c.hits_hidden THEN p.q END, v.q_limit, coalesce(u.slices, -1)
 FROM t_cell c
-     JOIN doubt d ON d.line_id = c.line_id
+     LEFT JOIN doubt d ON d.line_id = c.line_id
      JOIN place p ON p.line_id = c.line_id AND p.offset = c.offset
      JOIN visit v ON v.line_id = c.line_id AND v.offset = c.offset AND v.thread_id IS c.thread_id
      JOIN t_side s ON s.line_id = c.line_id AND s.offset = c.offset AND s.width = coalesce(c.width, 0) AND s.op = c.op AND s.site = coalesce(c.site, 0)
@@ -245,10 +250,10 @@ WHERE c.misses > 0
 ORDER BY c.line_id;
 
 DROP TABLE IF EXISTS temp.t_writing;
-CREATE TEMP TABLE t_writing (line_id, id, core, thread_id, side_id, first, last, operations, slices, PRIMARY KEY (line_id, id)) WITHOUT ROWID;
+CREATE TEMP TABLE t_writing (line_id, id, core, thread_id, side_id, first, last, samples, operations, slices, PRIMARY KEY (line_id, id)) WITHOUT ROWID;
 INSERT INTO t_writing
 SELECT c.line_id, row_number() OVER (), coalesce(o.core, c.cpu, -1 - c.thread_id) AS actor, coalesce(c.thread_id, -1), s.id, c.offset,
-       c.offset + max(s.width, 1), sum(c.writes), coalesce(u.slices, -1)
+       c.offset + max(s.width, 1), sum(c.samples), sum(c.writes), coalesce(u.slices, -1)
 FROM t_cell c
      JOIN t_side s ON s.line_id = c.line_id AND s.offset = c.offset AND s.width = coalesce(c.width, 0) AND s.op = c.op AND s.site = coalesce(c.site, 0)
      LEFT JOIN t_core o ON o.cpu = c.cpu
@@ -279,5 +284,8 @@ WITH seen AS
                                       max(0, 1 - sum(operations) OVER thread / max(writes) OVER thread)))) AS ratio
         FROM seen WINDOW thread AS (PARTITION BY line_id, thread_id))
 INSERT INTO t_attributed
-SELECT id, line_id, writes, same, CASE WHEN f >= 1 THEN 1.0 ELSE f / (ratio * f + 1 - ratio) END
+SELECT id, line_id, writes, same,
+       CASE WHEN f >= 1 THEN 1.0
+            WHEN q IS NULL AND q_limit > 1 THEN (f / (ratio * f + 1 - ratio) + (q_limit - 1) * f) / q_limit
+            ELSE f / (ratio * f + 1 - ratio) END
 FROM rated;

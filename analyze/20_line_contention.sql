@@ -1,10 +1,12 @@
 -- Lines with their verdict, from the evidence of the pass before.
 --
 -- false or true: at least class_share of the attributed misses found other bytes, or the same
--- bytes, written by another core; mixed: neither. Otherwise unknown, and reason_code says why:
+-- bytes, written by another core. mixed: neither, or both classes are established and the share is
+-- within a standard error of the limit (mixed claims less). Otherwise unknown; reason_code says why:
 --     writer_not_sampled  misses, but no write of another core was sampled
 --     no_overlap          another core wrote, but never while the missing threads used the line
---     too_few_samples     too few misses, and the capture is too thin to say that there were none
+--     too_few_samples     too few misses, and the capture is too thin to say that there were none;
+--                         or too few writes to say which bytes were written
 --     below_threshold     misses are rarer than min_line_share or min_program_share
 -- Ranked by cost: the excess latency of the misses; for misses without a latency the trace's mean
 -- excess per miss stands in.
@@ -33,14 +35,16 @@ FROM t_missing m JOIN t_side s ON s.id = m.side_id LEFT JOIN t_attributed a ON a
 GROUP BY m.line_id;
 
 DROP TABLE IF EXISTS temp.t_verdict;
-CREATE TEMP TABLE t_verdict (line_id INTEGER PRIMARY KEY, verdict, reason_code, share, spread, writer_sampled, confidence, cost);
+CREATE TEMP TABLE t_verdict (line_id INTEGER PRIMARY KEY, verdict, reason_code, share, writes_sampled, places_written, writer_sampled, confidence, cost);
 WITH writer AS MATERIALIZED
-       (SELECT line_id, min(core) AS one, max(core) AS other FROM t_writing GROUP BY line_id),
+       (SELECT line_id, min(core) AS one, max(core) AS other, sum(samples) AS samples, count(DISTINCT first) AS places
+        FROM t_writing GROUP BY line_id),
      mean AS MATERIALIZED
        (SELECT coalesce(sum(excess) / nullif(sum(costed), 0), (SELECT assumed_miss_cycles FROM t_parameter)) AS cycles
         FROM t_total WHERE costed > 0),
      facts AS
-       (SELECT t.*, e.n, e.operations AS evidence, e.n_attributed, e.attributed, e.unknown_width,
+       (SELECT t.*, e.n, e.operations AS evidence, e.n_attributed, e.attributed, e.n_true, e.unknown_width,
+               w.samples AS writes_sampled, w.places AS places_written,
                e.attributed_true / nullif(e.attributed, 0) AS share,
                w.one IS NOT NULL AND (w.one <> w.other OR EXISTS (SELECT 1 FROM t_missing m WHERE m.line_id = t.line_id AND m.core <> w.one)
                                       OR (e.n IS NULL AND t.cpus > 1)) AS writer_sampled,
@@ -52,6 +56,10 @@ WITH writer AS MATERIALIZED
                 (NOT t.hits_hidden AND e.operations < p.min_line_share * t.operations)) AS rare,
                p.*
         FROM t_total t LEFT JOIN t_evidence e USING (line_id) LEFT JOIN writer w USING (line_id), t_parameter p, t_program g),
+     rated AS
+       (SELECT *, sqrt(max(share * (1 - share), 1 / n_attributed * (1 - 1 / n_attributed)) / n_attributed) AS deviation,
+               min(n_true, n_attributed - n_true) >= min_miss_samples AS both_seen
+        FROM facts),
      judged AS
        (SELECT *, CASE WHEN writes = 0 AND few THEN 'read_only'
                        WHEN few AND visible < min_miss_samples THEN 'too_few_samples'
@@ -59,21 +67,22 @@ WITH writer AS MATERIALIZED
                        WHEN NOT writer_sampled THEN 'writer_not_sampled'
                        WHEN n_attributed = 0 THEN 'no_overlap'
                        WHEN n_attributed < min_miss_samples THEN 'too_few_samples'
-                       WHEN share <= 1 - class_share THEN 'other_bytes_written'
-                       WHEN share >= class_share THEN 'same_bytes_written'
-                       ELSE 'both_classes' END AS reason_code,
-               2 * sqrt(max(share * (1 - share), 1 / n_attributed * (1 - 1 / n_attributed)) / n_attributed) AS spread
-        FROM facts)
+                       WHEN share + both_seen * deviation <= 1 - class_share
+                       THEN CASE WHEN share > 0 AND writes_sampled < min_writes_per_place * places_written THEN 'too_few_samples'
+                                 ELSE 'other_bytes_written' END
+                       WHEN share - both_seen * deviation >= class_share THEN 'same_bytes_written'
+                       ELSE 'both_classes' END AS reason_code
+        FROM rated)
 INSERT INTO t_verdict
 SELECT line_id,
        CASE reason_code WHEN 'other_bytes_written' THEN 'false' WHEN 'same_bytes_written' THEN 'true'
                         WHEN 'both_classes' THEN 'mixed' WHEN 'read_only' THEN 'read-only' ELSE 'unknown' END,
-       reason_code, share, spread, writer_sampled,
+       reason_code, share, writes_sampled, places_written, writer_sampled,
        CASE WHEN reason_code NOT IN ('other_bytes_written', 'same_bytes_written', 'both_classes') THEN NULL
             WHEN method = 1 THEN 'medium'
-            WHEN n_attributed < confident_samples / 3 OR method = 2 OR unknown_width > 0.5 * n OR n_attributed < 0.5 * n THEN 'low'
-            WHEN n_attributed < confident_samples OR unknown_width > (1 - confident_share) * n OR n_attributed < confident_share * n THEN 'medium'
-            WHEN abs(share - class_share) < spread OR abs(share - 1 + class_share) < spread THEN 'medium'
+            WHEN min(n_attributed, writes_sampled) < confident_samples / 3 OR method = 2 OR unknown_width > 0.5 * n OR n_attributed < 0.5 * n THEN 'low'
+            WHEN min(n_attributed, writes_sampled) < confident_samples OR unknown_width > (1 - confident_share) * n OR n_attributed < confident_share * n THEN 'medium'
+            WHEN abs(share - class_share) < 2 * deviation OR abs(share - 1 + class_share) < 2 * deviation THEN 'medium'
             ELSE 'high' END,
        excess + max(0, coalesce(evidence, 0) - costed) * (SELECT cycles FROM mean)
 FROM judged;
@@ -126,8 +135,10 @@ FROM (SELECT CASE WHEN v.verdict IN ('false', 'true', 'mixed') OR v.reason_code 
              v.reason_code,
              CASE v.reason_code
              WHEN 'read_only' THEN format('No store or atomic among %d samples of %d threads', t.samples, t.threads)
-             WHEN 'too_few_samples' THEN format('%d misses among %d samples; a line at %.2f %% of the program''s accesses would show about %.1f, and a verdict needs %d: record longer or sample more often',
-                  coalesce(e.n, 0), t.samples, 100 * p.min_program_share, p.min_program_share * g.operations / (t.operations / t.samples), p.min_miss_samples)
+             WHEN 'too_few_samples' THEN CASE WHEN coalesce(e.n, 0) >= p.min_miss_samples
+                  THEN format('%d misses, but only %d sampled writes at %d places can be set against them: record longer or sample stores more often', e.n, v.writes_sampled, v.places_written)
+                  ELSE format('%d misses among %d samples; a line at %.2f %% of the program''s accesses would show about %.1f, and a verdict needs %d: record longer or sample more often',
+                  coalesce(e.n, 0), t.samples, 100 * p.min_program_share, p.min_program_share * g.operations / (t.operations / t.samples), p.min_miss_samples) END
              WHEN 'below_threshold' THEN format('%d misses among %d samples: %.3f %% of the program''s accesses, %.2f %% of the line''s; contention starts at %.2f %% and %.1f %%',
                   coalesce(e.n, 0), t.samples, 100 * coalesce(e.operations, 0) / g.operations, 100 * coalesce(e.operations, 0) / t.operations, 100 * p.min_program_share, 100 * p.min_line_share)
              WHEN 'writer_not_sampled' THEN format('%d misses, but no store or atomic of another CPU on this line was sampled, so whose bytes were written is not known', e.n)
