@@ -150,11 +150,21 @@ static const struct rule sources[] = {
 	{ "inv*", READS },
 };
 
-/* Accesses that the width of one operand does not describe. */
+/* Accesses whose width is not fixed, or not told right by capstone. */
 static const char *const unsized[] = {
 	"xsave*",      "xrstor*",    "fnstenv",	  "fldenv",    "fnsave",    "frstor",
 	"vmaskmov*",   "vpmaskmov*", "vgather*",  "vpgather*", "vscatter*", "vpscatter*",
-	"vpcompress*", "vcompress*", "vpexpand*", "vexpand*",  "vcvtps2ph",
+	"vpcompress*", "vcompress*", "vpexpand*", "vexpand*",  "vcvtps2ph", "lcall",
+	"ljmp",	       "lds",	     "les",	  "lfs",       "lgs",	    "lss",
+};
+
+/* What capstone 4 has wrong. */
+static const struct {
+	const char *name;
+	uint32_t width;
+} widths[] = {
+	{ "comiss", 4 }, { "ucomiss", 4 }, { "comisd", 8 },    { "ucomisd", 8 },    { "fnstsw", 2 },
+	{ "lar", 2 },	 { "lsl", 2 },	   { "fxsave*", 512 }, { "fxrstor*", 512 },
 };
 
 static bool name_matches(const char *name, const char *pattern)
@@ -397,6 +407,80 @@ static bool implicit(struct fs_x86 *x86, struct fs_operand *operand, const char 
 	return true;
 }
 
+/* vaddss, vcomisd, vfmadd213ss ...: one element, whatever capstone says. Not vpabsd. */
+static uint32_t scalar_width(const char *name)
+{
+	size_t length = strlen(name);
+
+	if (name[0] != 'v' || name[1] == 'p' || !strncmp(name, "vcvt", 4) || length < 3)
+		return 0;
+	if (!strcmp(name + length - 2, "ss"))
+		return 4;
+	return strcmp(name + length - 2, "sd") ? 0 : 8;
+}
+
+static uint32_t width_of(const char *name, uint32_t told)
+{
+	uint32_t scalar = scalar_width(name);
+
+	for (size_t i = 0; i < sizeof(unsized) / sizeof(unsized[0]); i++) {
+		if (name_matches(name, unsized[i]))
+			return 0;
+	}
+	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		if (name_matches(name, widths[i].name))
+			return widths[i].width;
+	}
+	return scalar ? scalar : told;
+}
+
+/* The first byte behind legacy prefixes is 0x62, which in 64-bit mode is nothing else. */
+static bool is_evex(const struct fs_x86 *x86)
+{
+	const cs_insn *instruction = x86->instruction;
+	size_t at = 0;
+
+	while (at < instruction->size &&
+	       memchr("\x64\x65\x67\x2e\x3e\x26\x36", instruction->bytes[at], 7))
+		at++;
+	return x86->bits64 && at < instruction->size && instruction->bytes[at] == 0x62;
+}
+
+/*
+ * AVX-512: capstone 4 often has the vector length wrong, and with it the scale of an 8-bit
+ * displacement. Only plain moves and scalars are told, moves by the length in the prefix; the
+ * displacement counts in that width. Elsewhere width is unknown, and so is the address unless
+ * its displacement is one of 32 bits or none.
+ */
+static void fix_evex(const cs_insn *instruction, const char *name, struct fs_operand *operand)
+{
+	const cs_x86 *detail = &instruction->detail->x86;
+	const uint8_t *evex = memchr(instruction->bytes, 0x62, 3);
+	bool whole = !strncmp(name, "vmovdq", 6) || !strncmp(name, "vmovap", 6) ||
+		     !strncmp(name, "vmovup", 6) || !strncmp(name, "vmovntdq", 8) ||
+		     !strncmp(name, "vmovntp", 7);
+	uint32_t scalar = scalar_width(name) ? evex && evex[2] >> 7 ? 8 : 4 : 0;
+	uint8_t third = evex && evex + 3 < instruction->bytes + instruction->size ? evex[3] : 0;
+	unsigned int length = third >> 5 & 3;
+
+	operand->width = whole && length < 3 ? 16u << length : scalar;
+	if (!strcmp(name, "vmovd") || !strcmp(name, "vmovq"))
+		operand->width = name[4] == 'd' ? 4 : 8;
+	if (detail->modrm >> 6 == 1) { /* an 8-bit displacement */
+		int8_t disp8 = (int8_t)instruction->bytes[detail->encoding.disp_offset];
+
+		if (operand->width && detail->encoding.disp_size == 1 &&
+		    detail->encoding.disp_offset < instruction->size)
+			operand->displacement = (int64_t)disp8 * operand->width;
+		else
+			operand->base[0] = '\0';
+	}
+	if (third & 7) /* a mask: only its elements */
+		operand->width = 0;
+	if (!operand->base[0])
+		operand->displacement = 0;
+}
+
 static void explicit_operand(struct fs_x86 *x86, struct fs_operand *operand, const char *name)
 {
 	const cs_x86 *detail = &x86->instruction->detail->x86;
@@ -411,16 +495,13 @@ static void explicit_operand(struct fs_x86 *x86, struct fs_operand *operand, con
 		if (operand->kind == FS_OPERAND_NO_MEMORY)
 			return;
 		set_base(x86, operand, &op->mem);
-		if (operand->kind == FS_OPERAND_MEMORY)
-			operand->width = op->size;
-		break;
-	}
-	for (size_t i = 0; i < sizeof(unsized) / sizeof(unsized[0]); i++) {
-		if (name_matches(name, unsized[i]))
+		operand->width = width_of(name, op->size);
+		if (is_evex(x86))
+			fix_evex(x86->instruction, name, operand);
+		if (operand->kind == FS_OPERAND_PREFETCH)
 			operand->width = 0;
+		return;
 	}
-	if (strstr(x86->instruction->op_str, "{k")) /* only the elements of the mask */
-		operand->width = 0;
 }
 
 static bool breaks_flow(const struct fs_x86 *x86)
