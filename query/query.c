@@ -11,12 +11,9 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "common/version.h"
 #include "query/listing.h"
 #include "schema/schema.h"
-
-#ifndef FS_VERSION
-#define FS_VERSION "0.1.0"
-#endif
 
 const struct fs_command fs_commands[] = {
 	{ "traces", fs_command_traces, "the traces of the case" },

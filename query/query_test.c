@@ -355,6 +355,46 @@ START_TEST(test_digest)
 }
 END_TEST
 
+static bool mentions(const char *page, const char *format, const char *word)
+{
+	char text[100];
+
+	snprintf(text, sizeof(text), format, word);
+	return says(page, text);
+}
+
+/* Every command has a man page, and it names every column and filter that --help names. */
+START_TEST(test_man_pages)
+{
+	for (const struct fs_command *command = fs_commands; command->name; command++) {
+		char words[64];
+		char page[20000] = "";
+		char name[64];
+		FILE *file;
+
+		snprintf(words, sizeof(words), "docs/man/fsquery-%s.1", command->name);
+		file = fopen(words, "r");
+		ck_assert_msg(file != NULL, "%s is missing", words);
+		ck_assert_uint_gt(fread(page, 1, sizeof(page) - 1, file), 100);
+		fclose(file);
+		snprintf(words, sizeof(words), "%s --help", command->name);
+		ck_assert_int_eq(run(words), 0);
+		for (char *line = strtok(output, "\n"); line; line = strtok(NULL, "\n")) {
+			if ((!strncmp(line, "  * ", 4) || !strncmp(line, "    ", 4)) &&
+			    sscanf(line + 4, "%63[a-z0-9_]", name) == 1)
+				ck_assert_msg(mentions(page, ".It Cm %s", name), "%s: %s",
+					      command->name, name);
+			for (char *word = strstr(line, "command has:"); word;) {
+				word = strstr(word, " --");
+				if (word && sscanf(word += 3, "%63s", name) == 1)
+					ck_assert_msg(mentions(page, ".It Fl -%s", name), "%s: %s",
+						      command->name, name);
+			}
+		}
+	}
+}
+END_TEST
+
 static void alter(const char *sql)
 {
 	sqlite3 *db;
@@ -511,6 +551,7 @@ int main(void)
 		test_sql_limits,
 		test_views,
 		test_schema,
+		test_man_pages,
 		test_digest,
 		test_foreign,
 		test_altered_schema,
