@@ -125,7 +125,8 @@ static void guard_temporary(const struct fs_target *target)
 	snprintf(temporary_path, sizeof(temporary_path), "%s", path ? path : "");
 }
 
-static int ingest(const struct options *options, const char *input, bool *ret_damaged,
+/* Import one file; its summary goes to out. */
+static int ingest(const struct options *options, const char *input, FILE *out, bool *ret_damaged,
 		  struct fs_error *error)
 {
 	struct fs_load_options load = options->load;
@@ -147,7 +148,7 @@ static int ingest(const struct options *options, const char *input, bool *ret_da
 			"(--replace imports it again)\n", input, options->db,
 			(long long)result.trace_id);
 	else if (!code && !options->quiet)
-		code = fs_summary_write(stdout, target.db, options->db, result.trace_id,
+		code = fs_summary_write(out, target.db, options->db, result.trace_id,
 					options->json, error);
 	if (!code)
 		code = fs_target_commit(&target, error);
@@ -164,8 +165,19 @@ static int run(struct options *options)
 	for (size_t i = 0; i < options->input_count; i++) {
 		struct fs_error error = { 0 };
 		bool damaged = false;
-		int code = ingest(options, options->inputs[i], &damaged, &error);
+		char *summary = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&summary, &size);
+		int code = out ? ingest(options, options->inputs[i], out, &damaged, &error)
+			       : fs_fail(&error, FS_NOMEM, "out of memory");
 
+		if (out)
+			fclose(out);
+		/* only what is safely in the database is reported */
+		if (!code && (fwrite(summary, 1, size, stdout) != size || fflush(stdout)))
+			code = fs_fail(&error, FS_OUTPUT, "cannot write the summary: %s",
+				       strerror(errno));
+		free(summary);
 		if (code)
 			fprintf(stderr, "fsingest: %s\n", error.text);
 		if (code)
@@ -190,6 +202,9 @@ int main(int argc, char **argv)
 	struct options options = { .db = getenv("FSIGHT_DB") };
 	int code;
 
+	/* one thread uses SQLite, and nobody asks how much memory it has */
+	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	argp_program_version_hook = print_version;
 	argp_err_exit_status = FS_EXIT_USAGE;
 	if (argp_parse(&parser, argc, argv, 0, NULL, &options))

@@ -476,6 +476,14 @@ static bool parse_build_id(struct parse *parse)
 	return !parse->reader.failed;
 }
 
+/* The index of AUXTRACE records, which the walk over all records meets anyway. */
+static bool parse_auxtrace(struct parse *parse)
+{
+	uint64_t count = fs_read_u64(&parse->reader);
+
+	return !parse->reader.failed && count <= fs_reader_left(&parse->reader) / 16;
+}
+
 static const struct {
 	const char *name;
 	bool (*parse)(struct parse *parse); /* NULL: nothing in it for us */
@@ -497,7 +505,7 @@ static const struct {
 	[15] = { "BRANCH_STACK", NULL },
 	[FS_FEATURE_PMU_MAPPINGS] = { "PMU_MAPPINGS", parse_pmu_mappings },
 	[FS_FEATURE_GROUP_DESC] = { "GROUP_DESC", parse_group_desc },
-	[FS_FEATURE_AUXTRACE] = { "AUXTRACE", NULL }, /* an index of records that we walk anyway */
+	[FS_FEATURE_AUXTRACE] = { "AUXTRACE", parse_auxtrace },
 	[19] = { "STAT", NULL },
 	[FS_FEATURE_CACHE] = { "CACHE", parse_cache },
 	[FS_FEATURE_SAMPLE_TIME] = { "SAMPLE_TIME", parse_sample_time },
