@@ -236,12 +236,11 @@ int fs_helper_run(const struct fs_helper_job *job, struct fs_interner *strings,
 	code = receive_all(job, ends[0], &buffer, error);
 	close(ends[0]);
 	status = reap(pid);
-	if (!code)
+	if (!code) {
 		code = fs_reply_read(buffer.bytes, buffer.size, strings, dso, isolation, error);
-	if (code == FS_REFUSED && WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
-		code = explain(status, error);
-	else if (code == FS_REFUSED && !buffer.size)
-		code = explain(status, error);
+		if (code == FS_REFUSED && (WIFSIGNALED(status) || !buffer.size))
+			explain(status, error);
+	}
 	free(buffer.bytes);
 	return code;
 }

@@ -310,7 +310,10 @@ int fs_reply_read(const uint8_t *data, size_t size, struct fs_interner *strings,
 			       .dso = dso,
 			       .isolation = isolation,
 			       .error = error };
-	int code = read_frames(&reply);
+	int code;
+
+	fs_reply_forget(dso);
+	code = read_frames(&reply);
 
 	free(reply.texts);
 	if (code == FS_NOMEM)

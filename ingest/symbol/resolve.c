@@ -422,9 +422,21 @@ static int answer(struct resolver *resolver, const struct item *item)
 	return 0;
 }
 
+/* objcopy --only-keep-debug gives up the segments' file offsets; elfutils' strip keeps them. */
+static bool has_code_offsets(const struct resolver *resolver)
+{
+	for (size_t i = 0; i < resolver->segment_count; i++) {
+		if (resolver->segments[i].executable && resolver->segments[i].size)
+			return true;
+	}
+	return false;
+}
+
 static int answer_all(struct resolver *resolver)
 {
 	FS_TRY(open_file(resolver));
+	if (!resolver->elf && !resolver->job->by_address && !has_code_offsets(resolver))
+		return FS_USAGE;
 	FS_TRY(place_queries(resolver));
 	for (size_t i = 0; i < resolver->job->query_count; i++)
 		FS_TRY(answer(resolver, &resolver->items[i]));
@@ -454,6 +466,10 @@ void fs_resolve(const struct fs_resolve_job *job, struct fs_reply_writer *writer
 	code = answer_all(&resolver);
 	if (code == FS_REFUSED)
 		fs_reply_last(writer, FS_REPLY_UNREADABLE, "libelf cannot read the file");
+	else if (code == FS_USAGE)
+		fs_reply_last(writer, FS_REPLY_UNREADABLE,
+			      "only a separate debug file was found, and it does not tell which "
+			      "address a file offset has; the binary is needed, too");
 	else if (code)
 		fs_reply_last(writer, FS_REPLY_NO_MEMORY, "the helper ran out of memory");
 	else
