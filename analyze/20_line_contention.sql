@@ -20,7 +20,7 @@ SELECT c.line_id, sum(samples), sum(operations), total(CASE WHEN op = 1 THEN sam
        sum(dirty_snoops), sum(misses), max(hits_hidden), max(method),
        sum(latency_samples), sum(latency_sum), total(excess), total(miss_operations - uncosted),
        count(DISTINCT offset), count(DISTINCT thread_id), count(DISTINCT c.cpu), count(DISTINCT o.node),
-       CASE WHEN max(width) IS NOT NULL THEN total(CASE WHEN offset + width > size THEN samples END) END
+       CASE WHEN max(width) > 0 THEN total(CASE WHEN offset + width > size THEN samples END) END
 FROM t_cell c JOIN t_line l ON l.id = c.line_id LEFT JOIN t_core o ON o.cpu = c.cpu
 GROUP BY c.line_id;
 
@@ -92,7 +92,7 @@ CREATE TEMP TABLE t_p95 (line_id INTEGER PRIMARY KEY, latency);
 INSERT INTO t_p95
 SELECT CAST(key AS INTEGER), value
 FROM json_each((SELECT quantiles_by(l.id, a.latency_histogram, 0.95)
-                FROM access a CROSS JOIN t_line l ON l.line = a.addr & -l.size AND l.space = coalesce(a.space_id, -1)
+                FROM access a CROSS JOIN t_line l ON l.line = a.line & -(SELECT line_size FROM t_program) AND l.space = coalesce(a.space_id, -1)
                 WHERE a.trace_id = :trace));
 
 -- Lines of one thread, or never written: reported by latency, so that the list also says what
@@ -105,11 +105,11 @@ WITH picked AS MATERIALIZED
               WHERE trace_id = :trace AND (threads = 1 OR (stores + atomics = 0 AND transfers = 0))
                 AND samples >= (SELECT min_miss_samples FROM t_parameter)
               ORDER BY latency_sum DESC, line, space_id LIMIT (SELECT quiet_lines FROM t_parameter)),
-             (SELECT line_size FROM trace WHERE id = :trace))
+             t_program)
 SELECT nullif(p.space, -1) AS space_id, p.line, p.size, sum(t.samples) AS samples, sum(t.loads) AS loads, sum(t.stores) AS stores,
        sum(t.atomics) AS atomics, sum(t.transfers) AS transfers, max(t.threads) AS threads,
        sum(t.latency_samples) AS latency_samples, sum(t.latency_sum) AS latency_sum
-FROM line_total t CROSS JOIN picked p ON p.line = t.line & -p.size AND p.space = coalesce(t.space_id, -1)
+FROM line_total t CROSS JOIN picked p ON p.line = t.line & -(SELECT line_size FROM t_program) AND p.space = coalesce(t.space_id, -1)
 WHERE t.trace_id = :trace AND NOT EXISTS (SELECT 1 FROM t_line l WHERE l.line = p.line AND l.space = p.space)
 GROUP BY p.space, p.line
 -- two halves of a wide line may belong to two threads

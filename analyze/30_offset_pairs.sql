@@ -7,7 +7,8 @@
 -- candidate_lines of each kind of evidence.
 
 DROP TABLE IF EXISTS temp.t_pair;
-CREATE TEMP TABLE t_pair AS
+CREATE TEMP TABLE t_pair (line_id INTEGER, a INTEGER, b INTEGER, class, score, misses, slices, place, share);
+INSERT INTO t_pair
 SELECT line_id, a, b, class, score, misses, slices, row_number() OVER (PARTITION BY line_id ORDER BY score DESC, a, b) AS place,
        score / sum(score) OVER (PARTITION BY line_id) AS share
 FROM (SELECT m.line_id, min(m.side_id, t.side_id) AS a, max(m.side_id, t.side_id) AS b,
@@ -25,13 +26,13 @@ DELETE FROM t_pair WHERE share < (SELECT min_pair_share FROM t_parameter) OR pla
 
 -- What stands on each side: the code with most samples, the threads, the samples.
 DROP TABLE IF EXISTS temp.t_side_use;
-CREATE TEMP TABLE t_side_use (side_id INTEGER PRIMARY KEY, samples, tids, code_id);
+CREATE TEMP TABLE t_side_use (side_id INTEGER PRIMARY KEY, samples, tids, code_id INTEGER);
 WITH used AS MATERIALIZED (SELECT a AS id FROM t_pair UNION SELECT b FROM t_pair),
      part AS MATERIALIZED
        (SELECT s.id AS side_id, c.code_id, c.thread_id, sum(c.samples) AS samples
         FROM used u JOIN t_side s ON s.id = u.id
              JOIN t_cell c ON c.line_id = s.line_id AND c.offset = s.offset AND c.op = s.op
-                          AND coalesce(c.width, 0) = s.width AND coalesce(c.site, 0) = s.site
+                          AND c.width = s.width AND c.site = s.site
         GROUP BY s.id, c.code_id, c.thread_id)
 INSERT INTO t_side_use
 SELECT side_id, sum(samples),
@@ -53,9 +54,9 @@ SELECT :trace, row_number() OVER (ORDER BY p.score DESC, l.line, l.space, p.a, p
        CASE p.class WHEN 'FS' THEN 'disjoint_bytes' ELSE 'common_bytes' END,
        format('%s; %.1f of the line''s misses fit this pair (%.0f %%), %d of %d time slices shared%s',
               CASE p.class WHEN 'FS' THEN 'Different bytes' ELSE 'Common bytes' END, p.misses, 100 * p.share,
-              popcount(p.slices), max(coalesce(l.slices, 1), popcount(p.slices)),
+              popcount(p.slices), max(coalesce(f.slices, 1), popcount(p.slices)),
               CASE WHEN a.width = 0 OR b.width = 0 THEN '; an unknown width is taken as one byte' ELSE '' END), 1
-FROM t_pair p JOIN t_line l ON l.id = p.line_id JOIN t_total t ON t.line_id = p.line_id
+FROM t_pair p JOIN t_line l ON l.id = p.line_id LEFT JOIN t_life f ON f.line_id = p.line_id JOIN t_total t ON t.line_id = p.line_id
      JOIN t_side a ON a.id = p.a JOIN t_side b ON b.id = p.b
      JOIN t_side_use ua ON ua.side_id = p.a JOIN t_side_use ub ON ub.side_id = p.b
      LEFT JOIN code ka ON ka.id = ua.code_id LEFT JOIN code kb ON kb.id = ub.code_id;
@@ -68,6 +69,7 @@ DROP TABLE t_program;
 DROP TABLE t_line;
 DROP TABLE t_cell;
 DROP TABLE t_core;
+DROP TABLE t_life;
 DROP TABLE t_use;
 DROP TABLE t_side;
 DROP TABLE t_missing;
