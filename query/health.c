@@ -9,7 +9,7 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("severity", "SEVERITY", TEXT, FS_SHOW_DEFAULT | FS_SHOW_STATE, NULL,
 		  "info, loss, error"),
 	FS_COLUMN("name", "NAME", TEXT, FS_SHOW_DEFAULT, NULL, "Stable name of the row"),
-	FS_COLUMN("scope", "SCOPE", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE, NULL,
+	FS_COLUMN("scope", "SCOPE", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE | FS_SHOW_TAIL, NULL,
 		  "What it concerns: file, an event, a DSO, a record type, a question"),
 	FS_COLUMN("count", "COUNT", INTEGER, FS_SHOW_DEFAULT, NULL, "How many"),
 	FS_COLUMN("bytes", "BYTES", INTEGER, 0, NULL, "Bytes of the file that it concerns"),

@@ -29,6 +29,26 @@ static const struct fs_render_format *format_of(const struct fs_options *options
 	return options->format ? options->format : &fs_format_table;
 }
 
+static struct fs_render_options render_options(const struct fs_query *query)
+{
+	struct fs_render_options result = { .out = query->out };
+	bool terminal = isatty(fileno(query->out));
+	const char *columns = getenv("COLUMNS");
+	const char *no_colour = getenv("NO_COLOR");
+	struct winsize size;
+	int64_t width;
+
+	result.colour = !strcmp(query->colour, "always") ||
+			(!strcmp(query->colour, "auto") && terminal && !(no_colour && *no_colour));
+	if (!terminal)
+		return result;
+	if (columns && fs_parse_count(columns, &width))
+		result.width = (size_t)width;
+	else if (!ioctl(fileno(query->out), TIOCGWINSZ, &size))
+		result.width = size.ws_col;
+	return result;
+}
+
 static const char *column_name(const void *list, size_t index)
 {
 	return ((const struct fs_query_column *)list)[index].shown.name;
@@ -67,11 +87,15 @@ static int add_default_columns(const struct fs_options *options, bool all, struc
 			       struct fs_error *error)
 {
 	bool for_people = format_of(options)->for_people;
+	size_t width = render_options(options->query).width;
+	bool narrow = width && width < FS_WIDE;
 
 	for (size_t i = 0; i < options->listing->count; i++) {
 		const struct fs_query_column *column = &options->listing->columns[i];
 		unsigned int flags = column->shown.flags;
 
+		if (for_people && !all && flags & FS_SHOW_WIDE && narrow)
+			continue;
 		if (for_people && !all ? flags & FS_SHOW_DEFAULT : !(flags & FS_SHOW_SUMMARY))
 			FS_TRY(add_column(chosen, column, error));
 	}
@@ -325,26 +349,6 @@ struct fs_cell fs_statement_cell(sqlite3_stmt *statement, int column)
 		};
 	}
 	}
-}
-
-static struct fs_render_options render_options(const struct fs_query *query)
-{
-	struct fs_render_options result = { .out = query->out };
-	bool terminal = isatty(fileno(query->out));
-	const char *columns = getenv("COLUMNS");
-	const char *no_colour = getenv("NO_COLOR");
-	struct winsize size;
-	int64_t width;
-
-	result.colour = !strcmp(query->colour, "always") ||
-			(!strcmp(query->colour, "auto") && terminal && !(no_colour && *no_colour));
-	if (!terminal)
-		return result;
-	if (columns && fs_parse_count(columns, &width))
-		result.width = (size_t)width;
-	else if (!ioctl(fileno(query->out), TIOCGWINSZ, &size))
-		result.width = size.ws_col;
-	return result;
 }
 
 static struct json_object *filters_to_json(const struct fs_options *options)

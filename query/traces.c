@@ -8,7 +8,7 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("id", "ID", INTEGER, FS_SHOW_DEFAULT, NULL, "Number of the trace"),
 	FS_COLUMN("name", "NAME", TEXT, FS_SHOW_DEFAULT, NULL, "Label"),
 	FS_COLUMN("arch", "ARCH", TEXT, FS_SHOW_DEFAULT, NULL, "Architecture"),
-	FS_COLUMN("cpu", "CPU", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE, NULL,
+	FS_COLUMN("cpu", "CPU", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE | FS_SHOW_WIDE, NULL,
 		  "CPU of the recording machine"),
 	FS_COLUMN("host", "HOST", TEXT, 0, NULL, "Its host name"),
 	FS_COLUMN("perf_version", "PERF", TEXT, 0, NULL, "perf that wrote the file"),

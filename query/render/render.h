@@ -40,7 +40,11 @@ enum {
 	FS_SHOW_STATE = 1 << 2,	   /* a verdict or severity: coloured by its value */
 	FS_SHOW_SUMMARY = 1 << 3,  /* people's formats only: says other columns in short */
 	FS_SHOW_WRAP = 1 << 4,	   /* sentences: wrapped to fit the terminal */
+	FS_SHOW_TAIL = 1 << 5,	   /* a path: truncated at its beginning */
+	FS_SHOW_WIDE = 1 << 6,	   /* not by default on a terminal below FS_WIDE columns */
 };
+
+enum { FS_WIDE = 120 };
 
 struct fs_render_column {
 	const char *name;    /* stable; what --columns and --sort take */

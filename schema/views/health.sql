@@ -49,7 +49,7 @@ SELECT id, 'memory_samples', 'info', 'file', memory_samples, 0, NULL,
 FROM trace
 UNION ALL
 SELECT id, 'time_span', 'info', 'file', last_ns - first_ns, 0, NULL,
-	printf('Samples span %.6f s.', (last_ns - first_ns) / 1e9)
+	printf('Nanoseconds from the first sample to the last: %.6f s.', (last_ns - first_ns) / 1e9)
 FROM trace WHERE first_ns IS NOT NULL
 UNION ALL
 SELECT id, iif(complete, 'complete', 'damaged'), iif(complete, 'info', 'error'), 'file',
@@ -62,8 +62,9 @@ FROM trace
 UNION ALL
 SELECT trace_id, 'event', 'info', name, samples, 0, NULL,
 	printf('%s; the samples stand for %d events%s.',
-		CASE WHEN sample_period IS NOT NULL THEN printf('one sample per %d', sample_period)
+		CASE WHEN sample_period > 0 THEN printf('one sample per %d', sample_period)
 			WHEN sample_freq IS NOT NULL THEN printf('%d samples per second asked for', sample_freq)
+			WHEN sample_period = 0 AND read_format & 8 THEN 'read with its group'
 			ELSE 'period not recorded' END,
 		period_sum, coalesce('; read as ' || role, ''))
 FROM event WHERE coalesce(role, '') <> 'tracking'
@@ -91,12 +92,12 @@ FROM code AS c GROUP BY c.trace_id
 UNION ALL
 SELECT d.trace_id, 'symbols_' || d.symbols,
 	iif(d.symbols IN ('missing', 'stripped', 'failed'), 'loss', 'info'), d.path, d.samples, 0, NULL,
-	printf('%.1f %% of the samples. %s', 100.0 * d.samples / max(t.samples, 1),
+	printf('%.1f %% of the samples; %s', 100.0 * d.samples / max(t.samples, 1),
 		coalesce(d.symbols_reason, CASE d.symbols
-			WHEN 'verified' THEN 'Symbols from the binary with the recorded build-id.'
-			WHEN 'unverified' THEN 'Symbols from a binary whose build-id is not in the trace.'
-			WHEN 'not_asked' THEN 'Give its directory with fsingest --symbols to get names.'
-			ELSE 'No symbols.' END))
+			WHEN 'verified' THEN 'symbols from the binary with the recorded build-id'
+			WHEN 'unverified' THEN 'symbols from a binary whose build-id is not in the trace'
+			WHEN 'not_asked' THEN 'give its directory with fsingest --symbols to get names'
+			ELSE 'no symbols' END))
 FROM dso AS d JOIN trace AS t ON t.id = d.trace_id
 WHERE d.samples > 0
 UNION ALL

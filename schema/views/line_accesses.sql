@@ -23,7 +23,7 @@
 -- kernel_code: 1: the code is the kernel's
 -- source: where the data came from; NULL: not given
 -- hitm: samples served from a line modified in another core
--- peer: samples served from another core's cache, modified or not unknown
+-- peer: samples served from another core's cache, state not told or clean
 -- samples: samples
 -- period: events that they stand for
 -- l1_misses: samples known to have missed L1
@@ -59,7 +59,7 @@ SELECT
 	coalesce(d.kind IN ('kernel', 'module'), c.ip < 0) AS kernel_code,
 	nullif(k.name, 'none') AS source,
 	CASE WHEN k.dirty = 1 THEN a.samples ELSE 0 END AS hitm,
-	CASE WHEN k.transfer = 1 AND k.dirty IS NULL THEN a.samples ELSE 0 END AS peer,
+	CASE WHEN k.transfer = 1 AND k.dirty IS NOT 1 THEN a.samples ELSE 0 END AS peer,
 	a.samples,
 	a.period,
 	a.l1_misses,

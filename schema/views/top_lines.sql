@@ -14,9 +14,9 @@
 -- loads: of them, loads
 -- stores: of them, stores
 -- atomics: of them, read-modify-writes and locked accesses
--- hitm_local: served from a modified line of another core, same node
+-- hitm_local: served from a line modified in another core, same node; NULL: only one thread
 -- hitm_remote: the same, other node
--- peer_local: served from another core's cache, state not told, same node
+-- peer_local: served from another core's cache, state not told or clean, same node
 -- peer_remote: the same, other node
 -- transfers: the four together
 -- threads: threads that touched it

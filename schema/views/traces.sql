@@ -6,7 +6,7 @@
 -- cpu: its CPU, as it described itself
 -- host: its name
 -- perf_version: the perf that wrote the file
--- events: names of the events, in file order
+-- events: names of the events that sample, in file order
 -- samples: sample_records + spe_records
 -- sample_records: PERF_RECORD_SAMPLE records
 -- spe_records: Arm SPE records
@@ -24,7 +24,8 @@ SELECT
 	hostname AS host,
 	perf_version,
 	(SELECT group_concat(e.name, ', ')
-	 FROM (SELECT name FROM event WHERE trace_id = trace.id ORDER BY idx) AS e) AS events,
+	 FROM (SELECT name FROM event
+	  WHERE trace_id = trace.id AND role IS NOT 'tracking' ORDER BY idx) AS e) AS events,
 	samples,
 	sample_records,
 	spe_records,
