@@ -31,8 +31,7 @@ static void misbehave(enum fs_helper_fault fault, struct fs_reply_writer *writer
 
 	switch (fault) {
 	case FS_HELPER_CRASH:
-		*(volatile int *)(uintptr_t)(fault == FS_HELPER_CRASH ? 8 : 0) = 0;
-		break;
+		__builtin_trap();
 	case FS_HELPER_HANG:
 	case FS_HELPER_SPIN:
 		while (forever)
@@ -73,34 +72,36 @@ __attribute__((noreturn)) static void child(const struct fs_helper_job *job,
 					    const struct fs_symbol_dso *dso, int reply_fd,
 					    uint64_t memory)
 {
-	static struct fs_reply_writer writer; /* too large for a stack of unknown size */
+	struct fs_reply_writer *writer = calloc(1, sizeof(*writer));
 	const int keep[] = { job->fd, job->debug_fd, reply_fd };
 	const struct fs_sandbox_limits limits = { .memory_bytes = memory,
 						  .cpu_seconds = HELPER_CPU_SECONDS };
 	struct fs_sandbox_state state;
 	uint32_t protections;
 
-	writer.fd = reply_fd;
+	if (!writer)
+		_exit(1);
+	writer->fd = reply_fd;
 	if (!fs_sandbox_detach(keep, sizeof(keep) / sizeof(keep[0])))
 		_exit(1);
 	state = fs_sandbox_seal(&limits, reply_fd);
 	protections =
 		(state.seccomp ? FS_REPLY_SECCOMP : 0u) | (state.landlock ? FS_REPLY_LANDLOCK : 0u);
-	fs_reply_first(&writer, protections);
+	fs_reply_first(writer, protections);
 	if (!state.seccomp) {
-		fs_reply_last(&writer, FS_REPLY_UNREADABLE,
+		fs_reply_last(writer, FS_REPLY_UNREADABLE,
 			      "this kernel lets the helper not give up its rights (seccomp), so "
 			      "the file was not parsed");
 		_exit(0);
 	}
 	if (job->fault != FS_HELPER_SOUND)
-		misbehave(job->fault, &writer);
+		misbehave(job->fault, writer);
 	fs_resolve(&(struct fs_resolve_job){ .fd = job->fd,
 					     .debug_fd = job->debug_fd,
 					     .by_address = dso->by_address,
 					     .queries = dso->queries,
 					     .query_count = dso->query_count },
-		   &writer);
+		   writer);
 	_exit(0);
 }
 

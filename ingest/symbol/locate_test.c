@@ -34,15 +34,17 @@ __attribute__((format(printf, 1, 2))) static void run(const char *format, ...)
 }
 
 /* The smallest ELF with a build-id: a header, a PT_NOTE, the note. */
+struct small_elf {
+	Elf64_Ehdr header;
+	Elf64_Phdr program;
+	Elf64_Nhdr note;
+	char name[4];
+	uint8_t id[20];
+};
+
 static void write_elf(const char *path, const char *id)
 {
-	struct {
-		Elf64_Ehdr header;
-		Elf64_Phdr program;
-		Elf64_Nhdr note;
-		char name[4];
-		uint8_t id[20];
-	} file = { 0 };
+	struct small_elf file = { 0 };
 	FILE *out;
 	char full[256];
 
@@ -53,7 +55,7 @@ static void write_elf(const char *path, const char *id)
 	file.header.e_phentsize = sizeof(file.program);
 	file.header.e_phnum = 1;
 	file.program.p_type = PT_NOTE;
-	file.program.p_offset = (uint64_t)((char *)&file.note - (char *)&file);
+	file.program.p_offset = offsetof(struct small_elf, note);
 	file.program.p_filesz = sizeof(file.note) + sizeof(file.name) + sizeof(file.id);
 	file.note = (Elf64_Nhdr){ .n_namesz = 4, .n_descsz = 20, .n_type = NT_GNU_BUILD_ID };
 	memcpy(file.name, "GNU", 4);

@@ -440,6 +440,77 @@ START_TEST(test_against_llvm_mc)
 }
 END_TEST
 
+/* ---- whole binaries against objdump ---- */
+
+/* Returns 1 for a difference, 0 for none, -1 for what was not compared. */
+static int compare_objdump(uint32_t word, char *text)
+{
+	char mnemonic[32] = "";
+	char operands[128] = "";
+	struct fs_operand have;
+
+	text[strcspn(text, "<\n")] = '\0';
+	if (strstr(text, "//"))
+		*strstr(text, "//") = '\0';
+	sscanf(text, "%31s %127[^\n]", mnemonic, operands);
+	if (mnemonic[0] == '.' || in_list(mnemonic, " udf undefined "))
+		return -1;
+	if (strchr(operands, '[') && !strchr(operands, '{'))
+		return compare(word, text);
+	if (!fs_operand_a64(word, &have)) {
+		printf("%08x: %s: not decoded\n", word, text);
+		return 1;
+	}
+	if (strchr(operands, '{') || starts(mnemonic, "ldr") || starts(mnemonic, "prfm"))
+		return have.kind != FS_OPERAND_MEMORY && have.kind != FS_OPERAND_PREFETCH ? -1 : 0;
+	if (starts(mnemonic, "dc"))
+		return -1;
+	if (have.kind != FS_OPERAND_MEMORY)
+		return 0;
+	printf("%08x: %s: taken for a memory access\n", word, text);
+	return 1;
+}
+
+static void compare_binary(const char *path)
+{
+	char command[512];
+	char line[256];
+	size_t compared = 0;
+	int bad = 0;
+	FILE *pipe;
+
+	if (access(path, R_OK) || system("aarch64-linux-gnu-objdump --version >/dev/null 2>&1")) {
+		printf("SKIP: %s or aarch64-linux-gnu-objdump is absent\n", path);
+		return;
+	}
+	snprintf(command, sizeof(command), "aarch64-linux-gnu-objdump -d %s 2>/dev/null", path);
+	pipe = popen(command, "r");
+	ck_assert_ptr_nonnull(pipe);
+	while (fgets(line, sizeof(line), pipe)) {
+		char *hex = strchr(line, '\t');
+		char *text = hex ? strchr(hex + 1, '\t') : NULL;
+		int result;
+
+		if (!text)
+			continue;
+		result = compare_objdump((uint32_t)strtoul(hex, NULL, 16), text + 1);
+		compared += result >= 0;
+		bad += result > 0;
+	}
+	pclose(pipe);
+	printf("%s: %zu instructions compared, %d differ\n", path, compared, bad);
+	ck_assert_uint_gt(compared, 50);
+	ck_assert_int_eq(bad, 0);
+}
+
+START_TEST(test_binaries)
+{
+	compare_binary("../shared/traces/aarch64/bin/01_ggml_barrier");
+	compare_binary("../shared/traces/aarch64/bin/08_spsc_ring");
+	compare_binary("/usr/aarch64-linux-gnu/lib/libc.so.6");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("operand_a64");
@@ -451,6 +522,7 @@ int main(void)
 	tcase_add_loop_test(cases, test_chosen, 0, sizeof(chosen) / sizeof(chosen[0]));
 	tcase_add_test(cases, test_not_allocated);
 	tcase_add_test(cases, test_against_llvm_mc);
+	tcase_add_test(cases, test_binaries);
 	suite_add_tcase(suite, cases);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

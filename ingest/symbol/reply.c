@@ -128,7 +128,6 @@ struct reply {
 	size_t text_capacity;
 	size_t function_capacity;
 	uint32_t frames;
-	uint32_t binary_flags;
 	bool finished;
 };
 
@@ -145,6 +144,7 @@ void fs_reply_forget(struct fs_symbol_dso *dso)
 	dso->functions = NULL;
 	dso->function_count = 0;
 	dso->operands = false;
+	dso->names = false;
 	dso->arch = NULL;
 }
 
@@ -185,7 +185,7 @@ static int read_binary(struct reply *reply, struct fs_reader *body)
 		return malformed(reply, "the architecture");
 	reply->dso->arch = names[arch];
 	reply->dso->operands = flags & FS_REPLY_OPERANDS;
-	reply->binary_flags = flags;
+	reply->dso->names = flags & FS_REPLY_SYMBOLS;
 	return 0;
 }
 
@@ -322,7 +322,7 @@ int fs_reply_read(const uint8_t *data, size_t size, struct fs_interner *strings,
 		fs_reply_forget(dso);
 		return code;
 	}
-	if (!(reply.binary_flags & FS_REPLY_SYMBOLS) && dso->symbols == FS_SYMBOLS_VERIFIED)
+	if (!dso->names && dso->symbols == FS_SYMBOLS_VERIFIED)
 		dso->symbols = FS_SYMBOLS_STRIPPED;
 	return 0;
 }

@@ -64,7 +64,8 @@ struct resolver {
 	struct cursor cursor;
 	struct item *items;
 	struct fs_interner texts;
-	struct fs_table functions; /* by address and name */
+	struct fs_table functions; /* by address */
+	const char *complaint;	   /* why nothing can be answered */
 };
 
 /* ---- the file ---- */
@@ -422,21 +423,34 @@ static int answer(struct resolver *resolver, const struct item *item)
 	return 0;
 }
 
-/* objcopy --only-keep-debug gives up the segments' file offsets; elfutils' strip keeps them. */
-static bool has_code_offsets(const struct resolver *resolver)
+/*
+ * What makes it impossible to place queries; NULL: nothing. objcopy --only-keep-debug gives up
+ * the segments' file offsets (elfutils' strip keeps them), a relocatable object has none.
+ */
+static const char *misplaced(const struct resolver *resolver)
 {
+	Elf *elf = resolver->elf ? resolver->elf : resolver->debug_elf;
+	GElf_Ehdr header;
+
+	if (gelf_getehdr(elf, &header) && header.e_type == ET_REL)
+		return "it is a relocatable object (such as a kernel module), whose code has no "
+		       "addresses of its own";
+	if (resolver->elf || resolver->job->by_address)
+		return NULL;
 	for (size_t i = 0; i < resolver->segment_count; i++) {
 		if (resolver->segments[i].executable && resolver->segments[i].size)
-			return true;
+			return NULL;
 	}
-	return false;
+	return "only a separate debug file was found, and it does not tell which address a file "
+	       "offset has; the binary is needed, too";
 }
 
 static int answer_all(struct resolver *resolver)
 {
 	FS_TRY(open_file(resolver));
-	if (!resolver->elf && !resolver->job->by_address && !has_code_offsets(resolver))
-		return FS_USAGE;
+	resolver->complaint = misplaced(resolver);
+	if (resolver->complaint)
+		return FS_REFUSED;
 	FS_TRY(place_queries(resolver));
 	for (size_t i = 0; i < resolver->job->query_count; i++)
 		FS_TRY(answer(resolver, &resolver->items[i]));
@@ -465,11 +479,9 @@ void fs_resolve(const struct fs_resolve_job *job, struct fs_reply_writer *writer
 	fs_table_init(&resolver.functions, 8, 8);
 	code = answer_all(&resolver);
 	if (code == FS_REFUSED)
-		fs_reply_last(writer, FS_REPLY_UNREADABLE, "libelf cannot read the file");
-	else if (code == FS_USAGE)
 		fs_reply_last(writer, FS_REPLY_UNREADABLE,
-			      "only a separate debug file was found, and it does not tell which "
-			      "address a file offset has; the binary is needed, too");
+			      resolver.complaint ? resolver.complaint
+						 : "libelf cannot read the file");
 	else if (code)
 		fs_reply_last(writer, FS_REPLY_NO_MEMORY, "the helper ran out of memory");
 	else

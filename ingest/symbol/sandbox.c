@@ -205,7 +205,7 @@ static bool allow_checked(scmp_filter_ctx filter, int reply_fd)
 {
 	static const int mapping[] = { SCMP_SYS(mmap), SCMP_SYS(mprotect) };
 	const struct scmp_arg_cmp write_fd =
-		SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)(unsigned int)reply_fd);
+		SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)(unsigned int)reply_fd, 0);
 	int null_fd = STDERR_FILENO;
 
 	for (size_t i = 0; i < 2; i++) {
@@ -214,13 +214,13 @@ static bool allow_checked(scmp_filter_ctx filter, int reply_fd)
 			return false;
 	}
 	if (seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-			     SCMP_A1(SCMP_CMP_EQ, F_GETFD)) ||
+			     SCMP_A1(SCMP_CMP_EQ, F_GETFD, 0)) ||
 	    seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1,
-			     SCMP_A1(SCMP_CMP_EQ, F_GETFL)))
+			     SCMP_A1(SCMP_CMP_EQ, F_GETFL, 0)))
 		return false;
 	return !seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, write_fd) &&
 	       !seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(write), 1,
-				 SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)(unsigned int)null_fd));
+				 SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)(unsigned int)null_fd, 0));
 }
 
 static bool seal_seccomp(int reply_fd)

@@ -48,7 +48,7 @@ static void explain(struct fs_symbol_dso *dso)
 {
 	size_t used = strlen(dso->reason);
 
-	if (dso->symbols == FS_SYMBOLS_STRIPPED)
+	if (!dso->names)
 		snprintf(dso->reason + used, sizeof(dso->reason) - used,
 			 "%sit has no .symtab and no DWARF; only exported functions have names",
 			 used ? "; " : "");

@@ -95,6 +95,7 @@ struct fs_symbol_dso {
 	char file_path[256];	/* the file that was used, escaped; "" if none */
 	char file_build_id[41]; /* its build-id in hex, "" if it has none */
 	const char *arch;	/* static: "aarch64", "x86_64", "i686", "other"; NULL: not read */
+	bool names;		/* it, or its debug file, has .symtab or DWARF */
 	bool operands;		/* instruction bytes were there to be decoded */
 	struct fs_symbol_function *functions; /* owned: fs_symbol_dso_free() */
 	size_t function_count;

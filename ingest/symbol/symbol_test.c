@@ -463,6 +463,21 @@ START_TEST(test_unverified_is_not_used)
 }
 END_TEST
 
+START_TEST(test_relocatable_object)
+{
+	struct lookup lookup;
+
+	compile("-g");
+	run("cd %s && gcc -g -c pair.c -o pair.ko", directory);
+	lookup_init(&lookup, "/pair.ko", NULL);
+	lookup_add(&lookup, 64, true);
+	lookup_run(&lookup, directory, true);
+	ck_assert_int_eq(lookup.dso.symbols, FS_SYMBOLS_FAILED);
+	ck_assert_ptr_nonnull(strstr(lookup.dso.reason, "relocatable"));
+	lookup_free(&lookup);
+}
+END_TEST
+
 /* An open file (a member of an archive) instead of a root; no roots at all; missing. */
 START_TEST(test_given_file_and_none)
 {
@@ -545,7 +560,7 @@ static void run_fault(enum fs_helper_fault fault, const char *reason)
 START_TEST(test_helper_faults)
 {
 	compile("-g");
-	run_fault(FS_HELPER_CRASH, "signal 11");
+	run_fault(FS_HELPER_CRASH, "signal 4");
 	run_fault(FS_HELPER_HANG, "longer than 300 ms");
 	run_fault(FS_HELPER_VANISH, "no answer");
 	run_fault(FS_HELPER_GARBAGE, "malformed");
@@ -814,6 +829,7 @@ int main(void)
 	tcase_add_test(cases, test_stripped_and_separate_debug);
 	tcase_add_test(cases, test_demangling);
 	tcase_add_test(cases, test_unverified_is_not_used);
+	tcase_add_test(cases, test_relocatable_object);
 	tcase_add_test(cases, test_given_file_and_none);
 	tcase_add_test(cases, test_helper_faults);
 	tcase_add_test(cases, test_helper_is_sealed);
