@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Score fsight's verdicts against captures whose truth is known.
+
+    accuracy.py --fsingest PATH --fsquery PATH [--minimum PERCENT] TRACES_DIR...
+
+TRACES_DIR is laid out like the simulator's output (sample-traces/README.md): in it or in its
+folders lie NAME.spe.data and NAME.c2c.data beside NAME.truth.json, the programs in bin/. Every
+capture is imported, its findings read through fsquery, and judged:
+
+* The truth's top line (most coherence misses among the lines that are not `none`) is `false` or
+  `mixed`: rank 1 of top-lines is a line with at least 80 % of the most coherence misses, has the
+  label that truth gives that line, and its first FS pair is among its pairs in truth.
+* It is `true`: the same without the pair.
+* There is none: no line is called false or mixed, also no line that truth leaves out.
+
+Prints each wrong capture with the reason, the share that is right, and the confusion matrix over
+all lines. Exit status: 1 when the share is below --minimum or a capture got the opposite verdict
+(false for true, true for false), 2 when a command failed.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+LABELS = ("false", "true", "mixed", "none", "unlisted")
+VERDICTS = ("false", "true", "mixed", "unknown", "private", "read-only", "absent")
+CONTENDED = ("false", "true", "mixed")
+SAME_LEAGUE = 0.8  # of the top line's misses: sampling cannot rank closer lines
+
+
+class Failed(Exception):
+    pass
+
+
+def run(command):
+    result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if result.returncode not in (0, 3):
+        raise Failed("%s: status %d: %s" % (" ".join(command), result.returncode, result.stderr.strip()))
+    return result.stdout
+
+
+def ask(arguments, database, command):
+    text = run([arguments.fsquery, "--db", database, command, "--format", "json", "--limit", "0"])
+    return json.loads(text)["rows"]
+
+
+def misses(line):
+    return line["coh_true"] + line["coh_false"]
+
+
+def same_side(ours, truth):
+    """Truth counts a 16-byte pair access as two of 8 bytes; samples see the first."""
+    if ours["offset"] != truth["offset"]:
+        return False
+    return ours["width"] in (None, truth["size"]) or (ours["width"] == 2 * truth["size"] and ours["width"] >= 16)
+
+
+def pair_in_truth(pair, line):
+    return any(p["class"] == "false" and p["kind"] == pair["kind"] and
+               same_side(pair["a"], p["a"]) and same_side(pair["b"], p["b"]) for p in line["pairs"])
+
+
+def judge(truth, lines, pairs):
+    """(right, reason, opposite) for one capture."""
+    listed = {int(line["addr"], 16): line for line in truth["lines"]}
+    top = max((line for line in truth["lines"] if line["label"] != "none"), key=misses, default=None)
+    if not top:
+        wrong = [line for line in lines if line["verdict"] in ("false", "mixed")]
+        return not wrong, "".join("%s called %s; " % (line["line"], line["verdict"]) for line in wrong[:3]), False
+    if not lines:
+        return False, "no line was reported, truth has %s %s" % (top["addr"], top["label"]), False
+    first = lines[0]
+    opposite = {first["verdict"], top["label"]} == {"false", "true"}
+    line = listed.get(int(first["line"], 16))
+    if not line:
+        return False, "rank 1 is %s, not in truth" % first["line"], opposite
+    if misses(line) < SAME_LEAGUE * misses(top):
+        return False, "rank 1 is %s with %d misses, %s has %d" % (
+            first["line"], misses(line), top["addr"], misses(top)), opposite
+    if first["verdict"] != line["label"]:
+        return False, "%s called %s, truth says %s (%.0f %% of %d misses true)" % (
+            first["line"], first["verdict"], line["label"], 100 * line["coh_true"] / misses(line),
+            misses(line)), opposite
+    if line["label"] == "true":
+        return True, "", False
+    pair = next((p for p in pairs if p["line"] == first["line"] and p["class"] == "FS"), None)
+    if not pair:
+        return False, "%s has no FS pair" % first["line"], opposite
+    if not pair_in_truth(pair, line):
+        left_out = line.get("pairs_omitted")
+        return False, "first FS pair of %s (%s, +%d x +%d) is not among truth's%s" % (
+            first["line"], pair["kind"], pair["a"]["offset"], pair["b"]["offset"],
+            ", which leaves out %d pairs of this line" % left_out if left_out else ""), opposite
+    return True, "", False
+
+
+def confusion(truth, lines):
+    count = collections.Counter()
+    verdicts = {int(line["line"], 16): line["verdict"] for line in lines}
+    for line in truth["lines"]:
+        count[line["label"], verdicts.pop(int(line["addr"], 16), "absent")] += 1
+    count.update(("unlisted", verdict) for verdict in verdicts.values() if verdict in CONTENDED)
+    return count
+
+
+def score(arguments, data, truth_file):
+    with tempfile.TemporaryDirectory(prefix="accuracy.") as folder:
+        database = os.path.join(folder, "trace.db")
+        run([arguments.fsingest, "--quiet", "--no-samples", "--db", database,
+             "--symbols", str(data.parent / "bin"), str(data)])
+        lines = ask(arguments, database, "top-lines")
+        pairs = ask(arguments, database, "pairs")
+    truth = json.loads(truth_file.read_text())
+    return judge(truth, lines, pairs) + (confusion(truth, lines),)
+
+
+def captures(folders):
+    for folder in folders:
+        for truth in sorted(pathlib.Path(folder).rglob("*.truth.json")):
+            stem = str(truth)[: -len(".truth.json")]
+            for kind in ("spe", "c2c"):
+                data = pathlib.Path("%s.%s.data" % (stem, kind))
+                if data.exists():
+                    yield data, truth
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--fsingest", required=True)
+    parser.add_argument("--fsquery", required=True)
+    parser.add_argument("--minimum", type=float, default=90, help="percent of captures that must be right [90]")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("traces", nargs="+", metavar="TRACES_DIR")
+    arguments = parser.parse_args()
+
+    jobs = list(captures(arguments.traces))
+    if not jobs:
+        sys.exit("accuracy: no captures with a truth file under %s" % " ".join(arguments.traces))
+    right, opposites, matrix = 0, 0, collections.Counter()
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        results = pool.map(lambda job: score(arguments, *job), jobs)
+        for (data, _), (good, reason, opposite, count) in zip(jobs, results):
+            right += good
+            opposites += opposite
+            matrix += count
+            name = "/".join(data.parts[-2:])
+            print("%-5s %s%s%s" % ("right" if good else "WRONG", name, ": " + reason if reason else "",
+                                   " (opposite verdict)" if opposite else ""))
+    percent = 100 * right / len(jobs)
+    print("\n%d of %d captures right, %.1f %%; opposite verdicts: %d" % (right, len(jobs), percent, opposites))
+    print("\nlines, truth down, verdict across")
+    print("%-9s" % "", *("%9s" % v for v in VERDICTS))
+    for label in LABELS:
+        print("%-9s" % label, *("%9d" % matrix[label, v] for v in VERDICTS))
+    return 1 if percent < arguments.minimum or opposites else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (Failed, OSError, ValueError, KeyError) as failure:
+        print("accuracy: %s" % failure, file=sys.stderr)
+        sys.exit(2)
