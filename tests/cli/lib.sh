@@ -22,6 +22,17 @@ need()
 	done
 }
 
+# attempt COMMAND...: go on after a failure; finish_attempts reports them all.
+attempt()
+{
+	("$@") || failures=$((${failures-0} + 1))
+}
+
+finish_attempts()
+{
+	((${failures-0} == 0)) || fail "$failures failures, see above"
+}
+
 # mutate INPUT OUTPUT OPERATION...: write a damaged copy of a perf.data file.
 mutate()
 {

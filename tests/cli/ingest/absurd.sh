@@ -9,7 +9,7 @@ spe=$SAMPLES/barrier.before.n1.spe.data
 try()
 {
 	mutate "$2" bad.data "${@:3}"
-	ingest_exits "$1" "${2##*/}: ${*:3}" bad.data
+	attempt ingest_exits "$1" "${2##*/}: ${*:3}" bad.data
 }
 
 huge=(0xffffffffffffffff 0x8000000000000000 0x1000000000000000 0x10000000000)
@@ -80,3 +80,4 @@ try 3 "$file" feature-u32 3 0 0xfffffff0 # HOSTNAME
 for offset in 0 8 16; do
 	try '0|3' "$spe" feature-u32 18 "$offset" 0xfffffff0 # AUXTRACE index
 done
+finish_attempts

@@ -19,7 +19,7 @@ check()
 
 	for size in $(cut_points "$file" "$2"); do
 		head -c "$size" "$file" >cut.data
-		ingest_exits '2|3' "${file##*/} cut to $size bytes" cut.data
+		attempt ingest_exits '2|3' "${file##*/} cut to $size bytes" cut.data
 		count=$((count + 1))
 	done
 	((count >= $2 - 2)) || fail "only $count cuts"
@@ -33,3 +33,4 @@ size=$(stat -c %s "$SAMPLES/neighbours.watch.data")
 head -c $((size / 2)) "$SAMPLES/neighbours.watch.data" >cut.data
 ingest_exits 3 'cut in the middle' cut.data
 ingest_exits 2 'cut in the middle, --strict' cut.data --strict
+finish_attempts

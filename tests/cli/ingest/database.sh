@@ -5,8 +5,8 @@ need sqlite3
 
 file=$SAMPLES/neighbours.watch.data
 
-# attempt CODES WHAT DB
-attempt()
+# refused CODES WHAT DB
+refused()
 {
 	local status=0
 
@@ -19,19 +19,19 @@ printf 'my notes\n%.0s' {1..1000} >notes.txt
 sqlite3 other.db 'CREATE TABLE trace (id INTEGER PRIMARY KEY, mine TEXT); INSERT INTO trace VALUES (1, "x")'
 sqlite3 empty-of-ours.db 'CREATE TABLE t (x)'
 sha256sum notes.txt other.db empty-of-ours.db >before
-attempt 2 'a text file' notes.txt
-attempt 2 'a database of something else' other.db
-attempt 2 'another database of something else' empty-of-ours.db
+refused 2 'a text file' notes.txt
+refused 2 'a database of something else' other.db
+refused 2 'another database of something else' empty-of-ours.db
 sha256sum --quiet -c before || fail 'a foreign file was changed'
 
 mkdir directory
-attempt '2|4' 'a directory' directory
-attempt '2|4' 'in a directory that does not exist' missing/case.db
-attempt '2|4' 'under a file' notes.txt/case.db
+refused '2|4' 'a directory' directory
+refused '2|4' 'in a directory that does not exist' missing/case.db
+refused '2|4' 'under a file' notes.txt/case.db
 "$FSINGEST" --db good.db "$file" >/dev/null 2>&1
 head -c 20000 good.db >torn.db
 cp torn.db torn.before
-attempt '2|4' 'a torn database' torn.db
+refused '2|4' 'a torn database' torn.db
 cmp -s torn.db torn.before || fail 'a torn database was changed'
 
 # A full disk (as /dev/full shows it) and a read-only directory.

@@ -3,12 +3,19 @@
 . "$CLI/lib.sh"
 need sqlite3
 
+jobs()
+{
+	if "$FSINGEST" --help | grep -q -- --jobs; then
+		echo "--jobs=$1"
+	fi
+}
+
 for name in neighbours.watch barrier.before.n1.spe barrier.before.x86.c2c barrier.before.n1.cyc; do
 	file=$SAMPLES/$name.data
 	mkdir -p elsewhere
 	cp "$file" elsewhere
-	"$FSINGEST" --db "$name.1.db" --jobs 1 "$file" >/dev/null 2>&1
-	"$FSINGEST" --db "$name.2.db" --jobs 3 "elsewhere/$name.data" >/dev/null 2>&1
+	"$FSINGEST" --db "$name.1.db" $(jobs 1) "$file" >/dev/null 2>&1
+	"$FSINGEST" --db "$name.2.db" $(jobs 3) "elsewhere/$name.data" >/dev/null 2>&1
 	"$FSQUERY" --db "$name.1.db" digest >"$name.1"
 	"$FSQUERY" --db "$name.2.db" digest >"$name.2"
 	[[ -s $name.1 ]] || fail "$name: empty digest"

@@ -22,7 +22,7 @@ watch()
 	fi
 	grep -E '(O_WRONLY|O_RDWR|O_CREAT|creat\(|mkdir\(|rename|link\()' calls |
 		grep -vE '= -1 E' |
-		grep -vE "\"(case\.db|\./case\.db|$PWD/work/case\.db|$PWD/work/?\"|$PWD/tmp|/dev/null|/dev/shm/|/proc/self/)" |
+		grep -vE "\"(\./|$PWD/work/)?\.?case\.db|\"($PWD/work/?\"|$PWD/tmp|/dev/null|/dev/shm/|/proc/self/)" |
 		grep -vE '"/proc/[0-9]+/' >written || true
 	[[ ! -s written ]] || { cat written >&2; fail "$1 writes elsewhere"; }
 	if grep -E 'open(at)?\([^"]*"/opt/fsight-samples|kallsyms|/proc/kcore|\.debug/' calls >&2; then

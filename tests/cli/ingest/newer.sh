@@ -19,7 +19,7 @@ import()
 }
 samples()
 {
-	query case.db 'SELECT sample_records FROM trace'
+	query case.db 'SELECT count(*) FROM sample'
 }
 
 import 0 header types.size 0
