@@ -16,7 +16,7 @@
 	X(UNKNOWN, 0, "unknown", 0, 0)                                                             \
 	X(LOAD, 1, "load", 0, 1)                                                                   \
 	X(STORE, 2, "store", 1, 0)                                                                 \
-	X(ATOMIC, 3, "atomic", 1, 1) /* read-modify-write, exclusive pairs, locked accesses */    \
+	X(ATOMIC, 3, "atomic", 1, 1) /* read-modify-write, exclusive pairs, locked accesses */     \
 	X(PREFETCH, 4, "prefetch", 0, 0)                                                           \
 	X(EXEC, 5, "exec", 0, 0)                                                                   \
 	X(BRANCH, 6, "branch", 0, 0)                                                               \
@@ -32,13 +32,13 @@
  * Neoverse and HiSilicon data source tables).
  */
 #define FS_SOURCE_LIST(X)                                                                          \
-	X(UNKNOWN, 0, "unknown", "", 0, -1, -1) /* a code was given that we cannot read */        \
+	X(UNKNOWN, 0, "unknown", "", 0, -1, -1) /* a code was given that we cannot read */         \
 	X(L1, 1, "l1", "l1", 0, 0, 0)                                                              \
 	X(LFB, 2, "lfb", "lfb", 0, -1, -1)                                                         \
 	X(L2, 3, "l2", "l2", 0, 0, 0)                                                              \
 	X(L2_MHB, 4, "l2_mhb", "l2", 0, -1, -1)                                                    \
 	X(L3, 5, "l3", "l3", 0, 0, 0)                                                              \
-	X(L3_SNOOP_HIT, 6, "l3_snoop_hit", "l3", 1, 0, 0) /* clean in another core */             \
+	X(L3_SNOOP_HIT, 6, "l3_snoop_hit", "l3", 1, 0, 0) /* clean in another core */              \
 	X(HITM_LOCAL, 7, "hitm_local", "peer", 1, 1, 0)                                            \
 	X(HITM_REMOTE, 8, "hitm_remote", "peer", 1, 1, 1)                                          \
 	X(PEER_LOCAL, 9, "peer_local", "peer", 1, -1, 0)                                           \
@@ -51,7 +51,7 @@
 	X(MSC, 16, "msc", "msc", 0, 0, -1)                                                         \
 	X(UNCACHED, 17, "uncached", "uncached", 0, 0, -1)                                          \
 	X(IO, 18, "io", "io", 0, 0, -1)                                                            \
-	X(L1_MISS, 19, "l1_miss", "", 0, -1, -1) /* missed L1, the source was not told */         \
+	X(L1_MISS, 19, "l1_miss", "", 0, -1, -1) /* missed L1, the source was not told */          \
 	X(L2_MISS, 20, "l2_miss", "", 0, -1, -1)                                                   \
 	X(L3_MISS, 21, "l3_miss", "", 0, -1, -1)                                                   \
 	X(NONE, 22, "none", "", 0, -1, -1) /* no source was given: NULL in the views */
@@ -59,17 +59,17 @@
 /* How a source class is known. X(enum suffix, number, name) */
 #define FS_CERTAINTY_LIST(X)                                                                       \
 	X(NONE, 0, "none")                                                                         \
-	X(HARDWARE, 1, "hardware") /* the hardware named the source */                            \
-	X(INFERRED, 2, "inferred") /* from event bits only */                                     \
+	X(HARDWARE, 1, "hardware") /* the hardware named the source */                             \
+	X(INFERRED, 2, "inferred") /* from event bits only */                                      \
 	X(ASSUMED, 3, "assumed")   /* by a table documented for a related CPU */
 
 /* How a sample's thread is known, in order of trust. X(enum suffix, number, name) */
 #define FS_ATTRIBUTION_LIST(X)                                                                     \
 	X(NONE, 0, "none")                                                                         \
-	X(RECORD, 1, "record")	   /* the sample record says pid and tid */                       \
-	X(CONTEXT, 2, "context")   /* SPE context packet */                                       \
-	X(SWITCH, 3, "switch")	   /* SWITCH, SWITCH_CPU_WIDE or sched_switch records */          \
-	X(ITRACE, 4, "itrace")	   /* ITRACE_START, nothing since */                              \
+	X(RECORD, 1, "record")	   /* the sample record says pid and tid */                        \
+	X(CONTEXT, 2, "context")   /* SPE context packet */                                        \
+	X(SWITCH, 3, "switch")	   /* SWITCH, SWITCH_CPU_WIDE or sched_switch records */           \
+	X(ITRACE, 4, "itrace")	   /* ITRACE_START, nothing since */                               \
 	X(AUXTRACE, 5, "auxtrace") /* per-thread buffer */
 
 #define FS_ENUM_OP(suffix, number, name, writes, reads) FS_OP_##suffix = (number),
@@ -95,19 +95,19 @@ enum {
 	FS_ACCESS_SOURCE_SHIFT = 4,
 	FS_ACCESS_CERTAINTY_SHIFT = 10,
 	FS_ACCESS_ATTRIBUTION_SHIFT = 12,
-	FS_ACCESS_LOCKED = 1 << 15,	/* x86 lock prefix, or SPE atomic */
-	FS_ACCESS_EXCLUSIVE = 1 << 16,	/* load or store exclusive */
-	FS_ACCESS_ACQUIRE = 1 << 17,	/* acquire or release */
-	FS_ACCESS_MISALIGNED = 1 << 18, /* SPE event bit 11 */
+	FS_ACCESS_LOCKED = 1 << 15,	 /* x86 lock prefix, or SPE atomic */
+	FS_ACCESS_EXCLUSIVE = 1 << 16,	 /* load or store exclusive */
+	FS_ACCESS_ACQUIRE = 1 << 17,	 /* acquire or release */
+	FS_ACCESS_MISALIGNED = 1 << 18,	 /* SPE event bit 11 */
 	FS_ACCESS_NOT_RETIRED = 1 << 19, /* wrong path or faulted */
-	FS_ACCESS_TLB_MISS = 1 << 20,	/* second-level TLB miss or page walk */
-	FS_ACCESS_TLB_KNOWN = 1 << 21,	/* the bit above was told */
+	FS_ACCESS_TLB_MISS = 1 << 20,	 /* second-level TLB miss or page walk */
+	FS_ACCESS_TLB_KNOWN = 1 << 21,	 /* the bit above was told */
 	FS_ACCESS_SIMD = 1 << 22,
-	FS_ACCESS_KERNEL = 1 << 23,	/* executed in the kernel */
-	FS_ACCESS_EXACT_IP = 1 << 24,	/* the code address is that of the operation itself */
-	FS_ACCESS_L1_MISS = 1 << 25,	/* missed L1, by data_src or SPE events */
-	FS_ACCESS_L1_KNOWN = 1 << 26,	/* the bit above was told */
-	FS_ACCESS_SATURATED = 1 << 27,	/* the latency is "at least" */
+	FS_ACCESS_KERNEL = 1 << 23,	 /* executed in the kernel */
+	FS_ACCESS_EXACT_IP = 1 << 24,	 /* the code address is that of the operation itself */
+	FS_ACCESS_L1_MISS = 1 << 25,	 /* missed L1, by data_src or SPE events */
+	FS_ACCESS_L1_KNOWN = 1 << 26,	 /* the bit above was told */
+	FS_ACCESS_SATURATED = 1 << 27,	 /* the latency is "at least" */
 	FS_ACCESS_DIRTY_SNOOP = 1 << 28, /* SPE v1.4: modified in another cache */
 };
 

@@ -13,10 +13,10 @@
 #include <errno.h>
 
 enum {
-	FS_USAGE = EINVAL,	     /* the caller asked for something that makes no sense */
-	FS_REFUSED = EBADMSG,	     /* not perf.data, unreadable, not our database */
-	FS_OUTPUT = EIO,	     /* writing failed */
-	FS_NOMEM = ENOMEM,	     /* out of memory, or over a stated limit */
+	FS_USAGE = EINVAL,	       /* the caller asked for something that makes no sense */
+	FS_REFUSED = EBADMSG,	       /* not perf.data, unreadable, not our database */
+	FS_OUTPUT = EIO,	       /* writing failed */
+	FS_NOMEM = ENOMEM,	       /* out of memory, or over a stated limit */
 	FS_INTERNAL = ENOTRECOVERABLE, /* a fault of ours */
 };
 
@@ -45,11 +45,11 @@ int fs_fail(struct fs_error *error, int code, const char *format, ...)
 enum fs_exit fs_exit_of(int code);
 
 /* Leave the function with the error of a failed call. */
-#define FS_TRY(call)                                                                              \
-	do {                                                                                      \
-		int fs_try_code = (call);                                                         \
-		if (fs_try_code)                                                                  \
-			return fs_try_code;                                                       \
+#define FS_TRY(call)                                                                               \
+	do {                                                                                       \
+		int fs_try_code = (call);                                                          \
+		if (fs_try_code)                                                                   \
+			return fs_try_code;                                                        \
 	} while (0)
 
 #endif

@@ -23,11 +23,13 @@ uint64_t fs_histogram_floor(unsigned int bucket)
 	return (uint64_t)(8 + bucket % 8) << (bucket / 8 - 1);
 }
 
-size_t fs_histogram_pack(const struct fs_histogram *histogram, uint8_t *out)
+size_t fs_histogram_pack(const struct fs_histogram *histogram, unsigned int first,
+			 unsigned int last, uint8_t *out)
 {
 	size_t used = 0;
 
-	for (unsigned int bucket = 0; bucket < FS_HISTOGRAM_BUCKETS; bucket++) {
+	for (unsigned int bucket = first; bucket <= last && bucket < FS_HISTOGRAM_BUCKETS;
+	     bucket++) {
 		uint64_t count = histogram->count[bucket];
 
 		if (!count)
@@ -75,7 +77,9 @@ int64_t fs_histogram_quantile(const struct fs_histogram *histogram, double share
 		below += histogram->count[i];
 		if ((double)below >= share * (double)total && below)
 			return i + 1 < FS_HISTOGRAM_BUCKETS
-				       ? (int64_t)((fs_histogram_floor(i) + fs_histogram_floor(i + 1) - 1) / 2)
+				       ? (int64_t)((fs_histogram_floor(i) +
+						    fs_histogram_floor(i + 1) - 1) /
+						   2)
 				       : (int64_t)fs_histogram_floor(i);
 	}
 	return (int64_t)fs_histogram_floor(FS_HISTOGRAM_BUCKETS - 1);

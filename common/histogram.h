@@ -23,8 +23,10 @@ unsigned int fs_histogram_bucket(uint64_t latency);
 /* The smallest latency of a bucket. */
 uint64_t fs_histogram_floor(unsigned int bucket);
 
-/* Write the blob form; out has room for FS_HISTOGRAM_BLOB_MAX bytes. Returns its length. */
-size_t fs_histogram_pack(const struct fs_histogram *histogram, uint8_t *out);
+/* Write the blob form of the buckets [first, last], outside of which all are zero; out has room
+ * for FS_HISTOGRAM_BLOB_MAX bytes. Returns its length. */
+size_t fs_histogram_pack(const struct fs_histogram *histogram, unsigned int first,
+			 unsigned int last, uint8_t *out);
 
 /* Add a blob's counts. Returns 0, or FS_REFUSED when the blob is malformed. */
 int fs_histogram_add(struct fs_histogram *histogram, const uint8_t *blob, size_t size);

@@ -6,10 +6,17 @@
 
 #include "common/vector.h"
 
-enum { READ_AHEAD = 1 << 12 }; /* accesses of a run in memory while merging */
+enum {
+	READ_AHEAD = 1 << 12, /* accesses of a run in memory while merging */
+	SPILL_BUFFER = 1 << 18,
+	PARTS_LISTED = 8, /* parts that are looked through before the table is asked */
+};
 
+/* The sort key of an access, next to its place, so that sorting does not jump about the chunk. */
 struct order {
 	uint64_t addr;
+	uint64_t rest; /* operation (4 bits), code (30), thread (30) */
+	uint64_t time_ns;
 	uint32_t space;
 	uint32_t index; /* in the chunk */
 };
@@ -65,10 +72,14 @@ static struct order *sort_by_address(struct order *from, struct order *to, size_
 		}
 		for (unsigned int i = 0; i < 256; i++)
 			start[i + 1] += start[i];
-		if (count && start[(digit < 8 ? from[0].addr >> 8 * digit
-					      : from[0].space >> 8 * (digit - 8)) & 255] == 0 &&
+		if (count &&
+		    start[(digit < 8 ? from[0].addr >> 8 * digit
+				     : from[0].space >> 8 * (digit - 8)) &
+			  255] == 0 &&
 		    start[((digit < 8 ? from[0].addr >> 8 * digit
-				      : from[0].space >> 8 * (digit - 8)) & 255) + 1] == count)
+				      : from[0].space >> 8 * (digit - 8)) &
+			   255) +
+			  1] == count)
 			continue;
 		for (size_t i = 0; i < count; i++) {
 			uint64_t key = digit < 8 ? from[i].addr >> 8 * digit
@@ -82,31 +93,28 @@ static struct order *sort_by_address(struct order *from, struct order *to, size_
 	return from;
 }
 
-/* Order of two accesses of one address; 0 where only their place in the file differs. */
-static int compare_rest(const struct fs_rollup_access *left, const struct fs_rollup_access *right)
+/*
+ * What an access is beside its address, as one number. Codes and threads are table indexes and
+ * stay below 2^30; FS_ROLLUP_NONE sorts last.
+ */
+static uint64_t rest_of(const struct fs_rollup_access *access)
 {
-	enum fs_op left_op = fs_access_op(left->access);
-	enum fs_op right_op = fs_access_op(right->access);
+	const uint64_t mask = (1u << 30) - 1;
 
-	if (left_op != right_op)
-		return left_op < right_op ? -1 : 1;
-	if (left->code != right->code)
-		return left->code < right->code ? -1 : 1;
-	if (left->thread != right->thread)
-		return left->thread < right->thread ? -1 : 1;
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	return 0;
+	return (uint64_t)fs_access_op(access->access) << 60 | (access->code & mask) << 30 |
+	       (access->thread & mask);
 }
 
-static int compare_order(const void *a, const void *b, void *chunk)
+static int compare_order(const void *a, const void *b)
 {
 	const struct order *left = a;
 	const struct order *right = b;
-	const struct fs_rollup_access *accesses = chunk;
-	int rest = compare_rest(&accesses[left->index], &accesses[right->index]);
 
-	return rest ? rest : left->index < right->index ? -1 : left->index > right->index;
+	if (left->rest != right->rest)
+		return left->rest < right->rest ? -1 : 1;
+	if (left->time_ns != right->time_ns)
+		return left->time_ns < right->time_ns ? -1 : 1;
+	return left->index < right->index ? -1 : left->index > right->index;
 }
 
 /* The chunk's accesses in order; the array lies in rollup->order. */
@@ -115,17 +123,20 @@ static struct order *sort_chunk(struct fs_rollup *rollup)
 	size_t count = rollup->chunk_used;
 	struct order *order = rollup->order;
 
-	for (size_t i = 0; i < count; i++)
-		order[i] = (struct order){ rollup->chunk[i].addr, rollup->chunk[i].space,
-					   (uint32_t)i };
+	for (size_t i = 0; i < count; i++) {
+		const struct fs_rollup_access *access = &rollup->chunk[i];
+
+		order[i] = (struct order){ access->addr, rest_of(access), access->time_ns,
+					   access->space, (uint32_t)i };
+	}
 	order = sort_by_address(order, order + count, count);
 	for (size_t first = 0, end; first < count; first = end) {
 		for (end = first + 1; end < count && order[end].addr == order[first].addr &&
-				      order[end].space == order[first].space; end++)
+				      order[end].space == order[first].space;
+		     end++)
 			;
 		if (end - first > 1)
-			qsort_r(order + first, end - first, sizeof(*order), compare_order,
-				rollup->chunk);
+			qsort(order + first, end - first, sizeof(*order), compare_order);
 	}
 	return order;
 }
@@ -135,6 +146,7 @@ static FILE *make_spill(void)
 {
 	const char *directory = getenv("TMPDIR");
 	char path[4096];
+	FILE *file;
 	int fd;
 
 	if (snprintf(path, sizeof(path), "%s/fsight.XXXXXX", directory ? directory : "/tmp") >=
@@ -144,7 +156,10 @@ static FILE *make_spill(void)
 	if (fd < 0)
 		return NULL;
 	remove(path);
-	return fdopen(fd, "w+");
+	file = fdopen(fd, "w+");
+	if (file)
+		setvbuf(file, NULL, _IOFBF, SPILL_BUFFER);
+	return file;
 }
 
 static int spill(struct fs_rollup *rollup, struct fs_error *error)
@@ -155,13 +170,16 @@ static int spill(struct fs_rollup *rollup, struct fs_error *error)
 	if (!rollup->spill)
 		rollup->spill = make_spill();
 	if (!rollup->spill)
-		return fs_fail(error, FS_OUTPUT, "cannot make a temporary file in $TMPDIR or /tmp: %s",
+		return fs_fail(error, FS_OUTPUT,
+			       "cannot make a temporary file in $TMPDIR or /tmp: %s",
 			       strerror(errno));
 	for (size_t i = 0; i < rollup->chunk_used; i++)
 		if (!fwrite_unlocked(&rollup->chunk[order[i].index], sizeof(*rollup->chunk), 1,
 				     rollup->spill))
-			return fs_fail(error, FS_OUTPUT, "cannot write a temporary file in $TMPDIR or "
-				       "/tmp: %s; make room or set TMPDIR", strerror(errno));
+			return fs_fail(error, FS_OUTPUT,
+				       "cannot write a temporary file in $TMPDIR or "
+				       "/tmp: %s; make room or set TMPDIR",
+				       strerror(errno));
 	if (FS_RESERVE(rollup->run_ends, rollup->run_capacity, rollup->run_count + 1))
 		return fs_fail(error, FS_NOMEM, "out of memory");
 	rollup->run_ends[rollup->run_count++] = end + rollup->chunk_used;
@@ -220,26 +238,32 @@ struct part_key {
 	uint32_t event, cpu, source, zero;
 };
 struct part {
+	struct part_key key;
 	struct fs_rollup_sums sums;
-	struct fs_histogram histogram;
-	uint64_t phys_line; /* 0: not known, UINT64_MAX: several */
+	struct fs_histogram histogram;		/* all zero in unused parts */
+	unsigned int first_bucket, last_bucket; /* that are not zero */
+	uint64_t phys_line;			/* 0: not known, UINT64_MAX: several */
 	uint64_t first_ns, last_ns;
 };
 
 struct building {
 	struct fs_rollup *rollup;
 	struct fs_rollup_access prefix; /* address, operation, code, thread of the parts */
-	struct fs_table parts;
+	struct part *parts;
+	size_t part_count, part_capacity;
+	size_t last_part;
+	struct fs_table part_ids; /* part_key -> index, where there are many */
 	struct fs_rollup_line line;
 	uint32_t first_thread;
 	size_t first_group, first_window; /* of the line */
-	bool open; /* a line has begun */
+	bool open;			  /* a line has begun */
 };
 
 static int add_code(struct fs_rollup *rollup, const struct fs_rollup_access *access)
 {
 	struct fs_rollup_code key = {
-		.event = access->event, .code = access->code,
+		.event = access->event,
+		.code = access->code,
 		.op = (uint16_t)fs_access_op(access->access),
 		.source = (uint16_t)fs_access_source(access->access),
 		.bucket = access->latency ? fs_histogram_bucket(access->latency)
@@ -255,7 +279,7 @@ static int add_code(struct fs_rollup *rollup, const struct fs_rollup_access *acc
 	return 0;
 }
 
-static int end_part(struct building *building, const struct part_key *key, const struct part *part)
+static int end_part(struct building *building, struct part *part)
 {
 	struct fs_rollup *rollup = building->rollup;
 	const struct fs_rollup_access *prefix = &building->prefix;
@@ -266,25 +290,38 @@ static int end_part(struct building *building, const struct part_key *key, const
 			  rollup->histograms_used + FS_HISTOGRAM_BLOB_MAX));
 	group = &rollup->groups[rollup->group_count++];
 	*group = (struct fs_rollup_group){
-		.space = prefix->space, .event = key->event,
-		.op = fs_access_op(prefix->access), .code = prefix->code,
-		.thread = prefix->thread, .cpu = key->cpu, .source = key->source,
-		.addr = prefix->addr, .phys_line = (int64_t)part->phys_line, .sums = part->sums,
-		.first_ns = part->first_ns, .last_ns = part->last_ns,
+		.space = prefix->space,
+		.event = part->key.event,
+		.op = fs_access_op(prefix->access),
+		.code = prefix->code,
+		.thread = prefix->thread,
+		.cpu = part->key.cpu,
+		.source = part->key.source,
+		.addr = prefix->addr,
+		.phys_line = (int64_t)part->phys_line,
+		.sums = part->sums,
+		.first_ns = part->first_ns,
+		.last_ns = part->last_ns,
 		.histogram = rollup->histograms_used,
 	};
-	group->histogram_size = fs_histogram_pack(&part->histogram,
-						  rollup->histograms + rollup->histograms_used);
+	if (!part->sums.latency_samples)
+		return 0;
+	group->histogram_size =
+		fs_histogram_pack(&part->histogram, part->first_bucket, part->last_bucket,
+				  rollup->histograms + rollup->histograms_used);
 	rollup->histograms_used += group->histogram_size;
+	memset(&part->histogram.count[part->first_bucket], 0,
+	       (part->last_bucket - part->first_bucket + 1) * sizeof(part->histogram.count[0]));
 	return 0;
 }
 
 static int end_prefix(struct building *building)
 {
-	for (size_t i = 0; i < building->parts.count; i++)
-		FS_TRY(end_part(building, fs_table_key(&building->parts, i),
-				fs_table_value(&building->parts, i)));
-	fs_table_clear(&building->parts);
+	for (size_t i = 0; i < building->part_count; i++)
+		FS_TRY(end_part(building, &building->parts[i]));
+	building->part_count = 0;
+	if (building->part_ids.count)
+		fs_table_clear(&building->part_ids);
 	return 0;
 }
 
@@ -322,7 +359,8 @@ static int end_line(struct building *building)
 	/* a transfer says more than an access: eight times, so that in files without data
 	 * sources the number of accesses still ranks */
 	*kept = (struct fs_rollup_kept){
-		.group = building->first_group, .window = building->first_window,
+		.group = building->first_group,
+		.window = building->first_window,
 		.score = line->sums.samples + 8 * line->sums.transfers,
 		.samples = line->sums.samples,
 	};
@@ -341,7 +379,8 @@ static void begin_line(struct building *building, const struct fs_rollup_access 
 	building->first_group = building->rollup->group_count;
 	building->first_window = building->rollup->window_count;
 	building->line = (struct fs_rollup_line){
-		.space = access->space, .line = access->addr & ~(uint64_t)(FS_ROLLUP_LINE - 1),
+		.space = access->space,
+		.line = access->addr & ~(uint64_t)(FS_ROLLUP_LINE - 1),
 		.threads = 1,
 	};
 }
@@ -364,8 +403,11 @@ static int add_window(struct building *building, const struct fs_rollup_access *
 				  rollup->window_count + 1));
 		last = &rollup->windows[rollup->window_count++];
 		*last = (struct fs_rollup_window){
-			.addr = access->addr, .window = window, .space = access->space,
-			.op = fs_access_op(access->access), .code = access->code,
+			.addr = access->addr,
+			.window = window,
+			.space = access->space,
+			.op = fs_access_op(access->access),
+			.code = access->code,
 			.thread = access->thread,
 		};
 	}
@@ -375,17 +417,66 @@ static int add_window(struct building *building, const struct fs_rollup_access *
 	return 0;
 }
 
+static bool is_part(const struct part *part, const struct part_key *key)
+{
+	return part->key.event == key->event && part->key.cpu == key->cpu &&
+	       part->key.source == key->source;
+}
+
+static int new_part(struct building *building, const struct part_key *key)
+{
+	struct part *part;
+
+	FS_TRY(FS_RESERVE(building->parts, building->part_capacity, building->part_count + 1));
+	part = &building->parts[building->part_count];
+	part->key = *key;
+	part->sums = (struct fs_rollup_sums){ 0 };
+	part->first_bucket = FS_HISTOGRAM_BUCKETS;
+	part->last_bucket = 0;
+	part->phys_line = part->first_ns = part->last_ns = 0;
+	building->last_part = building->part_count++;
+	return 0;
+}
+
+/* Make building->last_part the part of an access. Mostly it is, or is one of the first few. */
+static int find_part(struct building *building, const struct part_key *key)
+{
+	uint64_t *index;
+	bool added;
+
+	if (building->last_part < building->part_count &&
+	    is_part(&building->parts[building->last_part], key))
+		return 0;
+	for (size_t i = 0; i < building->part_count && i < PARTS_LISTED; i++)
+		if (is_part(&building->parts[i], key)) {
+			building->last_part = i;
+			return 0;
+		}
+	if (building->part_count < PARTS_LISTED)
+		return new_part(building, key);
+	index = fs_table_put(&building->part_ids, key, NULL, &added);
+	if (!index)
+		return FS_NOMEM;
+	if (!added) {
+		building->last_part = (size_t)*index;
+		return 0;
+	}
+	*index = building->part_count;
+	return new_part(building, key);
+}
+
 static int add_part(struct building *building, const struct fs_rollup_access *access)
 {
-	struct part_key key = { .event = access->event, .cpu = access->cpu,
-				.source = fs_access_source(access->access) };
+	const struct part_key key = { .event = access->event,
+				      .cpu = access->cpu,
+				      .source = fs_access_source(access->access) };
 	uint64_t phys_line = access->phys_addr & ~(uint64_t)(FS_ROLLUP_LINE - 1);
-	bool added;
-	struct part *part = fs_table_put(&building->parts, &key, NULL, &added);
+	unsigned int bucket = fs_histogram_bucket(access->latency);
+	struct part *part;
 
-	if (!part)
-		return FS_NOMEM;
-	if (added || !part->phys_line)
+	FS_TRY(find_part(building, &key));
+	part = &building->parts[building->last_part];
+	if (!part->phys_line)
 		part->phys_line = phys_line;
 	else if (phys_line && phys_line != part->phys_line)
 		part->phys_line = UINT64_MAX;
@@ -394,8 +485,11 @@ static int add_part(struct building *building, const struct fs_rollup_access *ac
 		part->last_ns = access->time_ns;
 	}
 	add_sums(&part->sums, access);
-	if (access->latency)
-		part->histogram.count[fs_histogram_bucket(access->latency)]++;
+	if (!access->latency)
+		return 0;
+	part->histogram.count[bucket]++;
+	part->first_bucket = bucket < part->first_bucket ? bucket : part->first_bucket;
+	part->last_bucket = bucket > part->last_bucket ? bucket : part->last_bucket;
 	return 0;
 }
 
@@ -434,8 +528,7 @@ static size_t groups_end(const struct fs_rollup *rollup, size_t kept)
 
 static size_t windows_end(const struct fs_rollup *rollup, size_t kept)
 {
-	return kept + 1 < rollup->kept_count ? rollup->kept[kept + 1].window
-					     : rollup->window_count;
+	return kept + 1 < rollup->kept_count ? rollup->kept[kept + 1].window : rollup->window_count;
 }
 
 static bool is_same_access(const struct fs_rollup_window *left,
@@ -568,7 +661,8 @@ struct run {
 
 static int refill(struct fs_rollup *rollup, struct run *run, struct fs_error *error)
 {
-	size_t count = run->end - run->next < READ_AHEAD ? (size_t)(run->end - run->next) : READ_AHEAD;
+	size_t count =
+		run->end - run->next < READ_AHEAD ? (size_t)(run->end - run->next) : READ_AHEAD;
 
 	run->at = run->used = 0;
 	if (!count)
@@ -586,14 +680,18 @@ static bool is_before(const struct run *left, const struct run *right)
 {
 	const struct fs_rollup_access *a = &left->buffer[left->at];
 	const struct fs_rollup_access *b = &right->buffer[right->at];
-	int rest;
+	uint64_t a_rest;
+	uint64_t b_rest;
 
 	if (a->space != b->space)
 		return a->space < b->space;
 	if (a->addr != b->addr)
 		return a->addr < b->addr;
-	rest = compare_rest(a, b);
-	return rest ? rest < 0 : left->number < right->number;
+	a_rest = rest_of(a);
+	b_rest = rest_of(b);
+	if (a_rest != b_rest)
+		return a_rest < b_rest;
+	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : left->number < right->number;
 }
 
 static void sift_down(struct run **heap, size_t count, size_t at)
@@ -677,13 +775,14 @@ int fs_rollup_finish(struct fs_rollup *rollup, struct fs_error *error)
 	struct building building = { .rollup = rollup };
 	int code;
 
-	fs_table_init(&building.parts, sizeof(struct part_key), sizeof(struct part));
+	fs_table_init(&building.part_ids, sizeof(struct part_key), 8);
 	code = rollup->run_count ? add_runs(rollup, &building, error)
 				 : add_chunk(rollup, &building, error);
-	if (!code && (end_line(&building) ||
-		      prune(rollup, FS_ROLLUP_LINES_MAX, FS_ROLLUP_GROUPS_MAX)))
+	if (!code &&
+	    (end_line(&building) || prune(rollup, FS_ROLLUP_LINES_MAX, FS_ROLLUP_GROUPS_MAX)))
 		code = fs_fail(error, FS_NOMEM, "out of memory");
-	fs_table_free(&building.parts);
+	fs_table_free(&building.part_ids);
+	free(building.parts);
 	free(rollup->chunk);
 	free(rollup->order);
 	rollup->chunk = NULL;

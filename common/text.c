@@ -8,7 +8,11 @@
 static size_t utf8_length(const uint8_t *text, size_t left, uint32_t *ret_point)
 {
 	uint8_t lead = text[0];
-	size_t length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
+	size_t length = lead < 0x80    ? 1
+			: lead >= 0xf0 ? 4
+			: lead >= 0xe0 ? 3
+			: lead >= 0xc2 ? 2
+				       : 0;
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	uint32_t point;
 

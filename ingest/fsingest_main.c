@@ -33,19 +33,34 @@ struct options {
 	struct fs_load_options load;
 };
 
-enum { KEY_NAME = 256, KEY_SYMBOLS, KEY_UNVERIFIED, KEY_NO_SAMPLES, KEY_STRICT, KEY_REPLACE,
-       KEY_JSON, KEY_DB };
+enum {
+	KEY_NAME = 256,
+	KEY_SYMBOLS,
+	KEY_UNVERIFIED,
+	KEY_NO_SAMPLES,
+	KEY_STRICT,
+	KEY_REPLACE,
+	KEY_JSON,
+	KEY_DB
+};
 
 static const struct argp_option option_table[] = {
-	{ "db", KEY_DB, "FILE", 0, "Database to write [$FSIGHT_DB, else fsight.db]; a new one appears "
-				   "only when it is complete, an existing one gains a trace", 0 },
+	{ "db", KEY_DB, "FILE", 0,
+	  "Database to write [$FSIGHT_DB, else fsight.db]; a new one appears "
+	  "only when it is complete, an existing one gains a trace",
+	  0 },
 	{ "name", KEY_NAME, "NAME", 0, "Label of the trace [the file's base name]", 0 },
-	{ "symbols", KEY_SYMBOLS, "DIR", 0, "Look for binaries under DIR: a sysroot, a flat "
-					    "directory or a build-id tree; may be repeated", 0 },
-	{ "unverified-symbols", KEY_UNVERIFIED, NULL, 0, "Also use binaries whose build-id is not in "
-							 "the trace; they are marked", 0 },
+	{ "symbols", KEY_SYMBOLS, "DIR", 0,
+	  "Look for binaries under DIR: a sysroot, a flat "
+	  "directory or a build-id tree; may be repeated",
+	  0 },
+	{ "unverified-symbols", KEY_UNVERIFIED, NULL, 0,
+	  "Also use binaries whose build-id is not in "
+	  "the trace; they are marked",
+	  0 },
 	{ "no-samples", KEY_NO_SAMPLES, NULL, 0, "Keep sums and findings only", 0 },
-	{ "strict", KEY_STRICT, NULL, 0, "Refuse a damaged file instead of importing what is there", 0 },
+	{ "strict", KEY_STRICT, NULL, 0, "Refuse a damaged file instead of importing what is there",
+	  0 },
 	{ "replace", KEY_REPLACE, NULL, 0, "Import again a trace that is already there", 0 },
 	{ "json", KEY_JSON, NULL, 0, "Write the closing summary as JSON", 0 },
 	{ "quiet", 'q', NULL, 0, "No closing summary", 0 },
@@ -144,12 +159,13 @@ static int ingest(const struct options *options, const char *input, FILE *out, b
 	if (!code && !result.already_there)
 		code = fs_analyze(target.db, result.trace_id, error);
 	if (!code && result.already_there)
-		fprintf(stderr, "fsingest: %s: already in %s as trace %lld; nothing was done "
-			"(--replace imports it again)\n", input, options->db,
-			(long long)result.trace_id);
+		fprintf(stderr,
+			"fsingest: %s: already in %s as trace %lld; nothing was done "
+			"(--replace imports it again)\n",
+			input, options->db, (long long)result.trace_id);
 	else if (!code && !options->quiet)
-		code = fs_summary_write(out, target.db, options->db, result.trace_id,
-					options->json, error);
+		code = fs_summary_write(out, target.db, options->db, result.trace_id, options->json,
+					error);
 	if (!code)
 		code = fs_target_commit(&target, error);
 	fs_target_abandon(&target);
@@ -191,12 +207,17 @@ static int run(struct options *options)
 int main(int argc, char **argv)
 {
 	static const struct argp parser = {
-		option_table, parse_option, "PERF_DATA...",
+		option_table,
+		parse_option,
+		"PERF_DATA...",
 		"Import perf.data files into an fsight database."
-		"\vPERF_DATA is a file written by perf record [perf.data]. Exit status: 0 done; 1 usage; "
+		"\vPERF_DATA is a file written by perf record [perf.data]. Exit status: 0 done; 1 "
+		"usage; "
 		"2 refused, nothing was written; 3 done, but the input was damaged or cut off; "
 		"4 output error; 5 internal error.",
-		NULL, NULL, NULL,
+		NULL,
+		NULL,
+		NULL,
 	};
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct options options = { .db = getenv("FSIGHT_DB") };

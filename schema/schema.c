@@ -15,7 +15,9 @@
 #define TABLE(table, kind, description) static const struct fs_column columns_of_##table[] = {
 #define COLUMN(name, type, description) { #name, type, description },
 #define END_TABLE(table, constraints)                                                              \
-	{ NULL, NULL, NULL }                                                                       \
+	{                                                                                          \
+		NULL, NULL, NULL                                                                   \
+	}                                                                                          \
 	}                                                                                          \
 	;
 #include "schema/findings.def"
@@ -25,15 +27,16 @@
 #undef END_TABLE
 
 #define TABLE(table, kind, description)                                                            \
-	{ #table, FS_TABLE_##kind, description, columns_of_##table,
+	{                                                                                          \
+#table, FS_TABLE_##kind, description, columns_of_##table,
 #define COLUMN(name, type, description)
 #define END_TABLE(table, constraints)                                                              \
 	constraints                                                                                \
 	}                                                                                          \
 	,
 const struct fs_table_definition fs_schema_tables[] = {
-#include "schema/tables.def"
 #include "schema/findings.def"
+#include "schema/tables.def"
 	{ 0 },
 };
 
@@ -45,7 +48,8 @@ int fs_sql_run(sqlite3 *db, const char *sql, struct fs_error *error)
 	if (sqlite3_exec(db, sql, NULL, NULL, &message) == SQLITE_OK)
 		return 0;
 	code = fs_fail(error, FS_OUTPUT, "%s: %s (in: %.200s)",
-		       sqlite3_db_filename(db, "main") ? sqlite3_db_filename(db, "main") : "database",
+		       sqlite3_db_filename(db, "main") ? sqlite3_db_filename(db, "main")
+						       : "database",
 		       message ? message : sqlite3_errmsg(db), sql);
 	sqlite3_free(message);
 	return code;
@@ -78,8 +82,9 @@ static int fill_names(sqlite3 *db, struct fs_error *error)
 	char sql[256];
 
 #define INSERT_OP(suffix, number, name, writes, reads)                                             \
-	FS_TRY(fs_sql_run(db, "INSERT INTO op VALUES (" #number ", '" name "', " #writes           \
-			      ", " #reads ")", error));
+	FS_TRY(fs_sql_run(                                                                         \
+		db, "INSERT INTO op VALUES (" #number ", '" name "', " #writes ", " #reads ")",    \
+		error));
 	FS_OP_LIST(INSERT_OP)
 #undef INSERT_OP
 #define INSERT_SOURCE(suffix, number, name, level, transfer, dirty, remote)                        \
@@ -128,14 +133,19 @@ int fs_schema_check(sqlite3 *db, const char *path, struct fs_error *error)
 
 	if (read_pragma(db, "PRAGMA application_id", &application) ||
 	    read_pragma(db, "PRAGMA user_version", &version))
-		return fs_fail(error, FS_REFUSED, "%s: not a readable SQLite database (%s); give the file "
-			       "that fsingest --db wrote", path, sqlite3_errmsg(db));
+		return fs_fail(error, FS_REFUSED,
+			       "%s: not a readable SQLite database (%s); give the file "
+			       "that fsingest --db wrote",
+			       path, sqlite3_errmsg(db));
 	if (application != FS_APPLICATION_ID)
-		return fs_fail(error, FS_REFUSED, "%s: application_id is 0x%llx, expected 0x%x; this "
-			       "is not an fsight database", path, application, FS_APPLICATION_ID);
+		return fs_fail(error, FS_REFUSED,
+			       "%s: application_id is 0x%llx, expected 0x%x; this "
+			       "is not an fsight database",
+			       path, application, FS_APPLICATION_ID);
 	if (version != FS_SCHEMA_VERSION)
-		return fs_fail(error, FS_REFUSED, "%s: schema version %lld, this fsight reads %d; "
-			       "ingest the trace again with this version", path, version,
-			       FS_SCHEMA_VERSION);
+		return fs_fail(error, FS_REFUSED,
+			       "%s: schema version %lld, this fsight reads %d; "
+			       "ingest the trace again with this version",
+			       path, version, FS_SCHEMA_VERSION);
 	return 0;
 }

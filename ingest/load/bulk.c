@@ -1,174 +1,294 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How it works: an eponymous virtual table fs_bulk_TABLE(c0, c1, ...) whose only plan is a full
- * scan over bulk->rows. No xBestIndex choices, no xFilter arguments, no rowid lookups.
+ * How it works: the image has the schema in page 1, the root of the table in page 2 and its
+ * leaves behind it, as https://www.sqlite.org/fileformat2.html states:
+ *
+ *   page 1: | header (100) | leaf header (8) | cell pointer | ... | cell: one schema row |
+ *   page 2: | interior header (12) | cell pointers | ... | cells: u32 child, varint last rowid |
+ *   leaf:   | leaf header (8) | cell pointers ──▶    free    ◀── cells |
+ *   cell:   | varint payload size | varint rowid | varint header size, serial types | values |
+ *
+ * sqlite3_deserialize() opens it as the schema "bulk", and SQLite copies it.
  */
 #include "ingest/load/bulk.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct bulk_table {
-	sqlite3_vtab base; /* must be first */
-	const struct fs_bulk *bulk;
+#include "common/vector.h"
+
+enum {
+	PAGE = 16384,
+	FILE_HEADER = 100,
+	LEAF_HEADER = 8,
+	INTERIOR_HEADER = 12,
+	LEAF = 0x0d,
+	INTERIOR = 0x05,
+	SCHEMA_PAGE = 1,
+	ROOT_PAGE = 2,
+	/* payload size, rowid, header size, serial types and values of the widest row */
+	CELL_MAX = 3 + 5 + 1 + FS_BULK_COLUMNS_MAX + 8 * FS_BULK_COLUMNS_MAX,
+	CHILD_MAX = 4 + 5 + 2, /* an interior cell and its pointer */
+	LEAVES_MAX = (PAGE - INTERIOR_HEADER) / CHILD_MAX,
 };
 
-struct bulk_cursor {
-	sqlite3_vtab_cursor base; /* must be first */
-	const struct fs_bulk *bulk;
-	size_t row;
-};
-
-static int connect(sqlite3 *db, void *context, int argc, const char *const *argv,
-		   sqlite3_vtab **ret_table, char **reterr_message)
+static void put_u16(uint8_t *out, unsigned int value)
 {
-	const struct fs_bulk *bulk = context;
-	sqlite3_str *sql = sqlite3_str_new(db);
-	struct bulk_table *table;
-	char *text;
-	int code;
-
-	(void)argc;
-	(void)argv;
-	(void)reterr_message;
-	for (unsigned int i = 0; i < bulk->columns; i++)
-		sqlite3_str_appendf(sql, "%s c%u", i ? "," : "CREATE TABLE x(", i);
-	sqlite3_str_appendall(sql, ")");
-	text = sqlite3_str_finish(sql);
-	if (!text)
-		return SQLITE_NOMEM;
-	code = sqlite3_declare_vtab(db, text);
-	sqlite3_free(text);
-	if (code != SQLITE_OK)
-		return code;
-	table = sqlite3_malloc(sizeof(*table));
-	if (!table)
-		return SQLITE_NOMEM;
-	*table = (struct bulk_table){ .bulk = bulk };
-	*ret_table = &table->base;
-	return SQLITE_OK;
+	out[0] = (uint8_t)(value >> 8);
+	out[1] = (uint8_t)value;
 }
 
-static int disconnect(sqlite3_vtab *table)
+static void put_u32(uint8_t *out, uint32_t value)
 {
-	sqlite3_free(table);
-	return SQLITE_OK;
+	put_u16(out, value >> 16);
+	put_u16(out + 2, value & 0xffff);
 }
 
-static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
+/* SQLite's varint: seven bits a byte, most significant first; values here stay below 2^35. */
+static uint8_t *put_varint(uint8_t *out, uint64_t value)
 {
-	(void)table;
-	info->estimatedCost = 1e6;
-	return SQLITE_OK;
+	unsigned int bytes = 1;
+
+	while (value >> 7 * bytes)
+		bytes++;
+	for (unsigned int i = bytes; i-- > 0;)
+		*out++ = (uint8_t)((value >> 7 * i & 127) | (i ? 128 : 0));
+	return out;
 }
 
-static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **ret_cursor)
+/* Serial type of an integer, and how many bytes its value takes. */
+static uint8_t serial_type(int64_t value, unsigned int *ret_bytes)
 {
-	struct bulk_cursor *cursor = sqlite3_malloc(sizeof(*cursor));
+	uint64_t magnitude = (uint64_t)(value < 0 ? ~value : value);
 
-	if (!cursor)
-		return SQLITE_NOMEM;
-	*cursor = (struct bulk_cursor){ .bulk = ((struct bulk_table *)table)->bulk };
-	*ret_cursor = &cursor->base;
-	return SQLITE_OK;
+	*ret_bytes = 0;
+	if (value == 0 || value == 1)
+		return value ? 9 : 8;
+	*ret_bytes = magnitude < 1ull << 7    ? 1
+		     : magnitude < 1ull << 15 ? 2
+		     : magnitude < 1ull << 23 ? 3
+		     : magnitude < 1ull << 31 ? 4
+		     : magnitude < 1ull << 47 ? 6
+					      : 8;
+	return *ret_bytes <= 4 ? (uint8_t)*ret_bytes : *ret_bytes == 6 ? 5 : 6;
 }
 
-static int close_cursor(sqlite3_vtab_cursor *cursor)
+/* Encode a row as a cell; out has CELL_MAX bytes. Returns its size. */
+static size_t put_cell(uint8_t *out, const int64_t *row, unsigned int columns, uint64_t rowid)
 {
-	sqlite3_free(cursor);
-	return SQLITE_OK;
+	uint64_t nulls = (uint64_t)row[columns];
+	uint8_t types[FS_BULK_COLUMNS_MAX];
+	uint8_t values[8 * FS_BULK_COLUMNS_MAX];
+	uint8_t *value = values;
+	uint8_t *at;
+
+	for (unsigned int i = 0; i < columns; i++) {
+		uint64_t swapped = __builtin_bswap64((uint64_t)row[i]);
+		unsigned int bytes = 0;
+
+		types[i] = nulls >> i & 1 ? 0 : serial_type(row[i], &bytes);
+		memcpy(value, (uint8_t *)&swapped + 8 - bytes, bytes);
+		value += bytes;
+	}
+	at = put_varint(out, 1 + columns + (size_t)(value - values));
+	at = put_varint(at, rowid);
+	*at++ = (uint8_t)(1 + columns);
+	memcpy(at, types, columns);
+	memcpy(at + columns, values, (size_t)(value - values));
+	return (size_t)(at - out) + columns + (size_t)(value - values);
 }
 
-static int filter(sqlite3_vtab_cursor *cursor, int number, const char *text, int argc,
-		  sqlite3_value **argv)
+static void put_page_header(uint8_t *page, unsigned int type, unsigned int cells,
+			    unsigned int content)
 {
-	(void)number;
-	(void)text;
-	(void)argc;
-	(void)argv;
-	((struct bulk_cursor *)cursor)->row = 0;
-	return SQLITE_OK;
+	page[0] = (uint8_t)type;
+	put_u16(page + 1, 0); /* first free block */
+	put_u16(page + 3, cells);
+	put_u16(page + 5, content);
+	page[7] = 0; /* fragmented bytes */
 }
 
-static int next(sqlite3_vtab_cursor *cursor)
+static void put_file_header(uint8_t *page, uint32_t page_count)
 {
-	((struct bulk_cursor *)cursor)->row++;
-	return SQLITE_OK;
+	memset(page, 0, PAGE);
+	memcpy(page, "SQLite format 3", 16);
+	put_u16(page + 16, PAGE);
+	page[18] = page[19] = 1; /* rollback journal */
+	page[21] = 64;		 /* payload fractions, fixed */
+	page[22] = page[23] = 32;
+	put_u32(page + 24, 1); /* change counter */
+	put_u32(page + 28, page_count);
+	put_u32(page + 40, 1); /* schema cookie */
+	put_u32(page + 44, 4); /* schema format */
+	put_u32(page + 56, 1); /* UTF-8 */
+	put_u32(page + 92, 1); /* change counter that the page count belongs to */
+	put_u32(page + 96, SQLITE_VERSION_NUMBER);
 }
 
-static int eof(sqlite3_vtab_cursor *cursor)
+/* Page 1 with the row ('table', name, name, 2, definition). */
+static void put_schema(const struct fs_bulk *bulk, uint32_t page_count)
 {
-	const struct bulk_cursor *at = (struct bulk_cursor *)cursor;
+	uint8_t *page = bulk->image;
+	size_t name = strlen(bulk->table);
+	size_t definition = strlen(bulk->definition);
+	uint8_t record[64];
+	uint8_t *at = record + 1;
+	size_t header;
+	size_t payload;
+	uint8_t *cell;
 
-	return at->row >= at->bulk->count;
+	put_file_header(page, page_count);
+	at = put_varint(at, 13 + 2 * 5);
+	at = put_varint(at, 13 + 2 * name);
+	at = put_varint(at, 13 + 2 * name);
+	*at++ = 1;
+	at = put_varint(at, 13 + 2 * definition);
+	header = (size_t)(at - record);
+	record[0] = (uint8_t)header;
+	payload = header + 5 + 2 * name + 1 + definition;
+	cell = page + PAGE - payload - 8;
+	put_page_header(page + FILE_HEADER, LEAF, 1, (unsigned int)(cell - page));
+	put_u16(page + FILE_HEADER + LEAF_HEADER, (unsigned int)(cell - page));
+	at = put_varint(put_varint(cell, payload), 1);
+	memcpy(at, record, header);
+	at += header;
+	memcpy(at, "table", 5);
+	memcpy(at + 5, bulk->table, name);
+	memcpy(at + 5 + name, bulk->table, name);
+	at[5 + 2 * name] = ROOT_PAGE;
+	memcpy(at + 6 + 2 * name, bulk->definition, definition);
 }
 
-static int column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int index)
+/* Fill one leaf with as many rows as fit. Returns how many. */
+static size_t put_leaf(const struct fs_bulk *bulk, uint8_t *page, const int64_t *rows, size_t count,
+		       uint64_t first_rowid)
 {
-	const struct bulk_cursor *at = (struct bulk_cursor *)cursor;
-	unsigned int columns = at->bulk->columns;
-	const int64_t *row = at->bulk->rows + at->row * (columns + 1);
+	unsigned int stride = bulk->columns + 1;
+	size_t content = PAGE;
+	size_t cells = 0;
 
-	if (!((uint64_t)row[columns] >> index & 1))
-		sqlite3_result_int64(context, row[index]);
-	return SQLITE_OK;
+	for (; cells < count; cells++) {
+		uint8_t cell[CELL_MAX];
+		size_t size =
+			put_cell(cell, rows + cells * stride, bulk->columns, first_rowid + cells);
+
+		if (content - size < LEAF_HEADER + 2 * (cells + 1))
+			break;
+		content -= size;
+		memcpy(page + content, cell, size);
+		put_u16(page + LEAF_HEADER + 2 * cells, (unsigned int)content);
+	}
+	put_page_header(page, LEAF, (unsigned int)cells, (unsigned int)content);
+	return cells;
 }
 
-static int rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
+/* Page 2 above leaves that end with the given rowids. */
+static void put_root(uint8_t *page, const uint64_t *last_rowids, size_t leaves)
 {
-	*ret_rowid = (sqlite3_int64)((struct bulk_cursor *)cursor)->row;
-	return SQLITE_OK;
+	size_t content = PAGE;
+
+	for (size_t i = 0; i + 1 < leaves; i++) {
+		uint8_t cell[CHILD_MAX];
+		size_t size;
+
+		put_u32(cell, (uint32_t)(ROOT_PAGE + 1 + i));
+		size = (size_t)(put_varint(cell + 4, last_rowids[i]) - cell);
+		content -= size;
+		memcpy(page + content, cell, size);
+		put_u16(page + INTERIOR_HEADER + 2 * i, (unsigned int)content);
+	}
+	put_page_header(page, INTERIOR, (unsigned int)leaves - 1, (unsigned int)content);
+	put_u32(page + 8, (uint32_t)(ROOT_PAGE + leaves));
 }
 
-static const sqlite3_module module = {
-	.iVersion = 0,
-	.xCreate = NULL, /* eponymous only */
-	.xConnect = connect,
-	.xBestIndex = best_index,
-	.xDisconnect = disconnect,
-	.xDestroy = NULL,
-	.xOpen = open_cursor,
-	.xClose = close_cursor,
-	.xFilter = filter,
-	.xNext = next,
-	.xEof = eof,
-	.xColumn = column,
-	.xRowid = rowid,
-};
+/* Write rows as an image. Returns how many fitted, and the image's size. */
+static int put_image(struct fs_bulk *bulk, const int64_t *rows, size_t count, size_t *ret_rows,
+		     size_t *ret_size)
+{
+	uint64_t last_rowids[LEAVES_MAX];
+	size_t leaves = 0;
+	size_t done = 0;
+
+	while (done < count && leaves < LEAVES_MAX) {
+		FS_TRY(FS_RESERVE(bulk->image, bulk->image_capacity,
+				  (ROOT_PAGE + leaves + 1) * (size_t)PAGE));
+		done += put_leaf(bulk, bulk->image + (ROOT_PAGE + leaves) * (size_t)PAGE,
+				 rows + done * (bulk->columns + 1), count - done, done + 1);
+		last_rowids[leaves++] = done;
+	}
+	put_root(bulk->image + (ROOT_PAGE - 1) * (size_t)PAGE, last_rowids, leaves);
+	put_schema(bulk, (uint32_t)(ROOT_PAGE + leaves));
+	*ret_rows = done;
+	*ret_size = (ROOT_PAGE + leaves) * (size_t)PAGE;
+	return 0;
+}
+
+/* The definition of a table as the database has it. */
+static char *read_definition(sqlite3 *db, const char *table)
+{
+	sqlite3_stmt *statement;
+	char *definition = NULL;
+
+	if (sqlite3_prepare_v2(db, "SELECT sql FROM main.sqlite_schema WHERE name = ?1", -1,
+			       &statement, NULL) != SQLITE_OK)
+		return NULL;
+	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+	if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0))
+		definition = strdup((const char *)sqlite3_column_text(statement, 0));
+	sqlite3_finalize(statement);
+	return definition;
+}
 
 int fs_bulk_open(struct fs_bulk *bulk, sqlite3 *db, const char *table, unsigned int columns,
 		 struct fs_error *error)
 {
-	char name[64];
-	char sql[192];
-
-	*bulk = (struct fs_bulk){ .columns = columns };
-	snprintf(name, sizeof(name), "fs_bulk_%s", table);
-	snprintf(sql, sizeof(sql), "INSERT INTO %s SELECT * FROM %s", table, name);
-	if (sqlite3_create_module(db, name, &module, bulk) != SQLITE_OK ||
-	    sqlite3_prepare_v2(db, sql, -1, &bulk->insert, NULL) != SQLITE_OK)
-		return fs_fail(error, FS_INTERNAL, "%s: %s", sql, sqlite3_errmsg(db));
+	*bulk = (struct fs_bulk){ .db = db, .table = table, .columns = columns };
+	bulk->definition = read_definition(db, table);
+	if (!bulk->definition || strlen(bulk->definition) > PAGE / 2 ||
+	    columns > FS_BULK_COLUMNS_MAX)
+		return fs_fail(error, FS_INTERNAL, "table %s cannot be loaded in bulk", table);
+	bulk->insert = sqlite3_mprintf("INSERT INTO main.%s SELECT * FROM bulk.%s", table, table);
+	if (!bulk->insert)
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	if (sqlite3_db_filename(db, "bulk"))
+		return 0;
+	if (sqlite3_exec(db, "ATTACH ':memory:' AS bulk", NULL, NULL, NULL) != SQLITE_OK)
+		return fs_fail(error, FS_INTERNAL, "bulk: %s", sqlite3_errmsg(db));
 	return 0;
 }
 
 void fs_bulk_close(struct fs_bulk *bulk)
 {
-	sqlite3_finalize(bulk->insert);
-	bulk->insert = NULL;
+	static unsigned char nothing[1];
+
+	/* SQLite must let go of the image before it is freed */
+	if (bulk->image)
+		sqlite3_deserialize(bulk->db, "bulk", nothing, 0, 0, SQLITE_DESERIALIZE_READONLY);
+	free(bulk->image);
+	free(bulk->definition);
+	sqlite3_free(bulk->insert);
+	*bulk = (struct fs_bulk){ 0 };
 }
 
 int fs_bulk_insert(struct fs_bulk *bulk, const void *rows, size_t count, struct fs_error *error)
 {
-	int code;
+	const int64_t *next = rows;
 
-	if (!count)
-		return 0;
-	bulk->rows = rows;
-	bulk->count = count;
-	code = sqlite3_step(bulk->insert);
-	sqlite3_reset(bulk->insert);
-	if (code != SQLITE_DONE)
-		return fs_fail(error, FS_OUTPUT, "cannot write to the database: %s",
-			       sqlite3_errmsg(sqlite3_db_handle(bulk->insert)));
+	while (count) {
+		size_t done = 0;
+		size_t size = 0;
+
+		if (put_image(bulk, next, count, &done, &size))
+			return fs_fail(error, FS_NOMEM, "out of memory");
+		if (sqlite3_deserialize(bulk->db, "bulk", bulk->image, (sqlite3_int64)size,
+					(sqlite3_int64)size,
+					SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
+			return fs_fail(error, FS_INTERNAL, "bulk: %s", sqlite3_errmsg(bulk->db));
+		if (sqlite3_exec(bulk->db, bulk->insert, NULL, NULL, NULL) != SQLITE_OK)
+			return fs_fail(error, FS_OUTPUT, "cannot write to the database: %s",
+				       sqlite3_errmsg(bulk->db));
+		next += done * (bulk->columns + 1);
+		count -= done;
+	}
 	return 0;
 }

@@ -1,38 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Rows from memory into a table: INSERT INTO table SELECT * FROM a virtual table that reads an
- * array of integer rows.
+ * Integer rows from memory into a table, faster than SQLite's own interfaces take them.
+ *
+ * Rows are written as the pages of a small SQLite database in memory, which SQLite then copies
+ * record by record: INSERT INTO main.T SELECT * FROM bulk.T of two tables of the same definition
+ * needs no decoding. That is 4 times the speed of a virtual table and of bind and step, measured
+ * by bench/run; what ends up in the file is SQLite's own work.
  *
  *   row: | i64 value 0 | ... | i64 value n-1 | u64 nulls: bit i set: column i is NULL |
- *
- * The statement is prepared once and run once per array.
  */
 #ifndef FS_LOAD_BULK_H
 #define FS_LOAD_BULK_H
 
 #include <sqlite3.h>
-
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/error.h"
 
+enum { FS_BULK_COLUMNS_MAX = 32 };
+
 struct fs_bulk {
-	sqlite3_stmt *insert;
+	sqlite3 *db;
+	char *definition; /* CREATE TABLE ... */
+	char *insert;
+	const char *table;
 	unsigned int columns;
-	const int64_t *rows;
-	size_t count;
+	uint8_t *image; /* the database in memory */
+	size_t image_capacity;
 };
 
 /*
- * Prepare for a table of `columns` integer columns. The bulk must stay where it is until
- * fs_bulk_close(), which is also needed after a failure.
+ * Prepare for a table of `columns` columns, all of type INTEGER and none the rowid. The name must
+ * outlive the bulk. fs_bulk_close() is also needed after a failure.
  */
 int fs_bulk_open(struct fs_bulk *bulk, sqlite3 *db, const char *table, unsigned int columns,
 		 struct fs_error *error);
 void fs_bulk_close(struct fs_bulk *bulk);
 
-/* Insert count rows of the layout above. */
+/* Insert count rows of the layout above, at most a few ten thousand at a time. */
 int fs_bulk_insert(struct fs_bulk *bulk, const void *rows, size_t count, struct fs_error *error);
 
 #endif

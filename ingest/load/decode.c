@@ -16,6 +16,7 @@
 enum {
 	AUX_BUFFER = 1 << 20,
 	THREAD_CACHE = 1 << 12,
+	CODE_RECENT = 1 << 12,
 	CHAIN_MAX = 1 << 12,
 	BREAKPOINT = 5, /* PERF_TYPE_BREAKPOINT */
 	BREAKPOINT_READ = 1,
@@ -91,16 +92,18 @@ static int find_thread(struct fs_decoder *decoder, uint32_t pid, uint32_t tid, u
 		       struct thread_cache **ret_entry)
 {
 	struct fs_threads *threads = &decoder->session->threads;
-	struct thread_cache *entry =
-		&decoder->threads[(tid * 0x9e3779b1u ^ pid) % THREAD_CACHE];
+	struct thread_cache *entry = &decoder->threads[(tid * 0x9e3779b1u ^ pid) % THREAD_CACHE];
 
 	*ret_entry = entry;
 	if (entry->used && entry->pid == pid && entry->tid == tid &&
 	    time_ns >= entry->thread_from && time_ns < entry->thread_to &&
 	    time_ns >= entry->space_from && time_ns < entry->space_to)
 		return 0;
-	*entry = (struct thread_cache){ .used = true, .pid = pid, .tid = tid,
-					.space = FS_UNKNOWN_SPACE, .space_to = UINT64_MAX };
+	*entry = (struct thread_cache){ .used = true,
+					.pid = pid,
+					.tid = tid,
+					.space = FS_UNKNOWN_SPACE,
+					.space_to = UINT64_MAX };
 	FS_TRY(fs_threads_find(threads, pid, tid, time_ns, &entry->thread, &entry->thread_from,
 			       &entry->thread_to));
 	pid = threads->threads[entry->thread].pid;
@@ -120,6 +123,11 @@ struct code_cache_key {
 struct code_cache_value {
 	uint64_t from, to;
 	uint64_t code;
+};
+/* The last answer for addresses that hash alike, before the table is asked. */
+struct code_recent {
+	struct code_cache_key key;
+	struct code_cache_value value; /* to 0: unused */
 };
 struct code_key {
 	uint64_t offset; /* or ip where there is no DSO */
@@ -144,8 +152,11 @@ static int make_code(struct fs_decoder *decoder, const struct code_cache_key *wh
 		return FS_NOMEM;
 	if (added)
 		*code = (struct fs_code){
-			.dso = map ? (int64_t)map->dso : FS_NONE, .offset = key.offset, .ip = where->ip,
-			.exact = where->exact, .kernel = kernel,
+			.dso = map ? (int64_t)map->dso : FS_NONE,
+			.offset = key.offset,
+			.ip = where->ip,
+			.exact = where->exact,
+			.kernel = kernel,
 		};
 	*ret_code = index;
 	return 0;
@@ -157,12 +168,22 @@ static int find_code(struct fs_decoder *decoder, int64_t space, uint64_t ip, boo
 	const struct fs_session *session = decoder->session;
 	uint64_t when = time_ns ? time_ns : UINT64_MAX - 1;
 	struct code_cache_key key = {
-		.ip = ip, .space = (uint32_t)(kernel ? FS_KERNEL_SPACE : space), .exact = exact,
+		.ip = ip,
+		.space = (uint32_t)(kernel ? FS_KERNEL_SPACE : space),
+		.exact = exact,
 	};
+	struct code_recent *recent =
+		&decoder->recent[(ip ^ ip >> 12 ^ key.space << 4) % CODE_RECENT];
 	struct code_cache_value *known;
 	bool added;
 	int64_t map;
 
+	if (recent->key.ip == ip && recent->key.space == key.space &&
+	    recent->key.exact == key.exact && when >= recent->value.from &&
+	    when < recent->value.to) {
+		*ret_code = (uint32_t)recent->value.code;
+		return 0;
+	}
 	known = fs_table_put(&decoder->code_cache, &key, NULL, &added);
 	if (!known)
 		return FS_NOMEM;
@@ -172,6 +193,7 @@ static int find_code(struct fs_decoder *decoder, int64_t space, uint64_t ip, boo
 		FS_TRY(make_code(decoder, &key, kernel,
 				 map == FS_NONE ? NULL : &session->maps.maps[map], &known->code));
 	}
+	*recent = (struct code_recent){ key, *known };
 	*ret_code = (uint32_t)known->code;
 	return 0;
 }
@@ -249,8 +271,8 @@ static int add_reads(struct fs_decoder *decoder, struct fs_batch *batch,
 	size_t state = 0;
 
 	while (fs_sample_read_next(attr, seen->sample, &state, &value)) {
-		int64_t event = value.id ? fs_session_event_of_id(session, value.id)
-					 : (int64_t)seen->event;
+		int64_t event =
+			value.id ? fs_session_event_of_id(session, value.id) : (int64_t)seen->event;
 		struct fs_event_counts *counts;
 		struct fs_read_row *row;
 		uint64_t *last;
@@ -286,9 +308,15 @@ static int add_access(struct fs_decoder *decoder, const struct observation *seen
 		      uint32_t code, uint32_t thread, struct fs_error *error)
 {
 	struct fs_rollup_access access = {
-		.addr = seen->addr, .time_ns = seen->time_ns, .phys_addr = seen->phys_addr,
-		.space = (uint32_t)space, .code = code, .thread = thread, .event = seen->event,
-		.cpu = seen->cpu, .latency = seen->latency,
+		.addr = seen->addr,
+		.time_ns = seen->time_ns,
+		.phys_addr = seen->phys_addr,
+		.space = (uint32_t)space,
+		.code = code,
+		.thread = thread,
+		.event = seen->event,
+		.cpu = seen->cpu,
+		.latency = seen->latency,
 		.period = seen->period < UINT32_MAX ? (uint32_t)seen->period : UINT32_MAX,
 		.access = seen->access,
 	};
@@ -331,8 +359,10 @@ struct resolved {
 static int resolve(struct fs_decoder *decoder, const struct observation *seen,
 		   struct resolved *ret_resolved)
 {
-	struct resolved resolved = { .code = FS_ROLLUP_NONE, .thread = FS_ROLLUP_NONE,
-				     .code_space = FS_UNKNOWN_SPACE, .chain = FS_NONE };
+	struct resolved resolved = { .code = FS_ROLLUP_NONE,
+				     .thread = FS_ROLLUP_NONE,
+				     .code_space = FS_UNKNOWN_SPACE,
+				     .chain = FS_NONE };
 	uint64_t when = seen->time_ns ? seen->time_ns : UINT64_MAX - 1;
 
 	if (seen->tid != FS_PID_UNKNOWN) {
@@ -410,8 +440,8 @@ static int add_observation(struct fs_decoder *decoder, struct fs_batch *batch,
 	if (seen->sample && seen->sample->read) {
 		if (add_reads(decoder, batch, seen, ids.code, ids.thread))
 			return no_memory(decoder, error);
-	} else if (!has_addr && add_profile(decoder, seen->event, ids.code, ids.thread, false,
-					    seen->period)) {
+	} else if (!has_addr &&
+		   add_profile(decoder, seen->event, ids.code, ids.thread, false, seen->period)) {
 		return no_memory(decoder, error);
 	}
 	batch->count++;
@@ -621,8 +651,8 @@ static void attribute_spe(const struct fs_decoder *decoder, const struct fs_spe_
 		running = fs_session_running(decoder->session, spe->cpu, seen->time_ns);
 		seen->pid = running.pid;
 		seen->tid = running.tid;
-		seen->attribution = running.tid == FS_PID_UNKNOWN ? FS_ATTRIBUTION_NONE
-								  : running.attribution;
+		seen->attribution =
+			running.tid == FS_PID_UNKNOWN ? FS_ATTRIBUTION_NONE : running.attribution;
 		return;
 	}
 	if (spe->tid != UINT32_MAX && spe->cpu == UINT32_MAX) {
@@ -645,8 +675,8 @@ static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 	decoder->spe_records++;
 	source = fs_memsrc_from_spe(spe->family, has & FS_SPE_HAS_DATA_SOURCE, record->data_source,
 				    record->events, op);
-	seen.time_ns = has & FS_SPE_HAS_TIMESTAMP ? fs_clock_ns(&session->clock, record->timestamp)
-						  : 0;
+	seen.time_ns =
+		has & FS_SPE_HAS_TIMESTAMP ? fs_clock_ns(&session->clock, record->timestamp) : 0;
 	decoder->spe_no_time += !seen.time_ns;
 	attribute_spe(decoder, record, &seen);
 	seen.cpu = spe->cpu == UINT32_MAX ? FS_ROLLUP_NONE : spe->cpu;
@@ -656,18 +686,19 @@ static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 	seen.exact = true;
 	seen.addr = has & FS_SPE_HAS_VA ? record->virtual_address : 0;
 	seen.phys_addr = has & FS_SPE_HAS_PA ? record->physical_address : 0;
-	seen.access = fs_access_pack(source.op, source.source, source.certainty,
-				     flags | source.flags);
+	seen.access =
+		fs_access_pack(source.op, source.source, source.certainty, flags | source.flags);
 	seen.latency = has & FS_SPE_HAS_TOTAL_LATENCY ? record->total_latency : 0;
 	seen.period = session->file.events[seen.event].attr.sample_period;
 	seen.has_raw = true;
 	seen.raw = (record->events & UINT32_MAX) |
 		   (has & FS_SPE_HAS_DATA_SOURCE ? (uint64_t)record->data_source + 1 : 0) << 32;
 	seen.has_extra = has & (FS_SPE_HAS_ISSUE_LATENCY | FS_SPE_HAS_TRANSLATION_LATENCY);
-	seen.extra = (has & FS_SPE_HAS_ISSUE_LATENCY ? record->issue_latency + 1u : 0) |
-		     (uint64_t)(has & FS_SPE_HAS_TRANSLATION_LATENCY
-					? record->translation_latency + 1u
-					: 0) << 17;
+	seen.extra =
+		(has & FS_SPE_HAS_ISSUE_LATENCY ? record->issue_latency + 1u : 0) |
+		(uint64_t)(has & FS_SPE_HAS_TRANSLATION_LATENCY ? record->translation_latency + 1u
+								: 0)
+			<< 17;
 	return add_observation(decoder, batch, &seen, error);
 }
 
@@ -719,12 +750,14 @@ int fs_decoder_open(struct fs_decoder *decoder, struct fs_session *session,
 		      sizeof(struct fs_profile_value));
 	fs_table_init(&decoder->read_values, 8, 8);
 	decoder->machine = machine_of(&session->host);
-	decoder->event_counts = calloc(session->file.event_count + 1, sizeof(*decoder->event_counts));
+	decoder->event_counts =
+		calloc(session->file.event_count + 1, sizeof(*decoder->event_counts));
 	decoder->threads = calloc(THREAD_CACHE, sizeof(*decoder->threads));
+	decoder->recent = calloc(CODE_RECENT, sizeof(*decoder->recent));
 	decoder->spe = calloc(1, sizeof(*decoder->spe));
 	decoder->aux_buffer = malloc(AUX_BUFFER);
 	if (fs_rollup_init(&decoder->rollup) || !decoder->event_counts || !decoder->threads ||
-	    !decoder->spe || !decoder->aux_buffer)
+	    !decoder->recent || !decoder->spe || !decoder->aux_buffer)
 		return no_memory(decoder, error);
 	FS_TRY(fs_cursor_open(&decoder->cursor, &session->file, error));
 	decoder->cursor_open = true;
@@ -743,6 +776,7 @@ void fs_decoder_close(struct fs_decoder *decoder)
 	fs_table_free(&decoder->read_values);
 	free(decoder->event_counts);
 	free(decoder->threads);
+	free(decoder->recent);
 	free(decoder->spe);
 	free(decoder->aux_buffer);
 	*decoder = (struct fs_decoder){ 0 };
@@ -757,7 +791,8 @@ static void note_losses(struct fs_decoder *decoder)
 	if (decoder->unmapped)
 		fs_loss_add(loss, FS_LOSS_UNMAPPED_CODE, decoder->unmapped, 0, UINT64_MAX, scope);
 	if (decoder->unattributed)
-		fs_loss_add(loss, FS_LOSS_UNATTRIBUTED, decoder->unattributed, 0, UINT64_MAX, scope);
+		fs_loss_add(loss, FS_LOSS_UNATTRIBUTED, decoder->unattributed, 0, UINT64_MAX,
+			    scope);
 	if (decoder->unknown_sources)
 		fs_loss_add(loss, FS_LOSS_UNKNOWN_SOURCE, decoder->unknown_sources, 0, UINT64_MAX,
 			    scope);

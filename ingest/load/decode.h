@@ -103,7 +103,7 @@ struct fs_decoder {
 	struct fs_table read_values; /* counter id -> last value */
 	struct fs_event_counts *event_counts;
 	enum fs_memsrc_machine machine;
-	uint64_t rows;		/* handed out so far */
+	uint64_t rows; /* handed out so far */
 	uint64_t sample_records;
 	uint64_t spe_records;
 	uint64_t memory_samples;
@@ -119,6 +119,7 @@ struct fs_decoder {
 	size_t aux_used;
 	struct spe_state *spe;
 	struct thread_cache *threads;
+	struct code_recent *recent;
 };
 
 /* Prepare for a session; a decoder that failed to start must still be closed. */

@@ -151,8 +151,10 @@ static int choose_name(struct load *load)
 	const char *wish = load->options->name ? load->options->name : base;
 
 	if (load->options->name && is_name_taken(load, wish))
-		return fs_fail(load->error, FS_USAGE, "--name %s: another trace of this database has "
-			       "that name; choose a different one", wish);
+		return fs_fail(load->error, FS_USAGE,
+			       "--name %s: another trace of this database has "
+			       "that name; choose a different one",
+			       wish);
 	load->name = strdup(wish);
 	for (unsigned int i = 2; load->name && is_name_taken(load, load->name); i++) {
 		free(load->name);
@@ -209,7 +211,8 @@ static int make_queries(struct load *load)
 			continue;
 		symbols->dso_of[i] = ++symbols->dso_count;
 		*asked = (struct fs_symbol_dso){
-			.path = fs_interned(&session->strings, dso->path, NULL), .fd = -1,
+			.path = fs_interned(&session->strings, dso->path, NULL),
+			.fd = -1,
 			.build_id = dso->build_id == FS_NONE
 					    ? NULL
 					    : fs_interned(&session->strings,
@@ -362,7 +365,8 @@ static int load_trace(struct load *load, struct fs_load_result *result)
 	FS_TRY(run_both(load));
 	result->damaged = fs_loss_is_damaged(&load->session.loss);
 	if (result->damaged && load->options->strict)
-		return fs_fail(load->error, FS_REFUSED, "%s: the file is damaged or cut off and "
+		return fs_fail(load->error, FS_REFUSED,
+			       "%s: the file is damaged or cut off and "
 			       "--strict was given; without it, what is there is imported",
 			       load->options->path);
 	FS_TRY(fs_hash_file_end(&load->hash, load->error));

@@ -48,8 +48,9 @@ static int begin_table(struct store *store, const char *table)
 		return fs_fail(store->error, FS_NOMEM, "out of memory");
 	code = sqlite3_prepare_v2(store->db, text, -1, &store->insert, NULL);
 	sqlite3_free(text);
-	return code == SQLITE_OK ? 0 : fs_fail(store->error, FS_INTERNAL, "table %s: %s", table,
-					       sqlite3_errmsg(store->db));
+	return code == SQLITE_OK ? 0
+				 : fs_fail(store->error, FS_INTERNAL, "table %s: %s", table,
+					   sqlite3_errmsg(store->db));
 }
 
 static void add_integer(struct store *store, int64_t value)
@@ -97,7 +98,8 @@ static int end_row(struct store *store)
 
 	store->column = 0;
 	if (!whole)
-		return fs_fail(store->error, FS_INTERNAL, "a row has the wrong number of columns (%s)",
+		return fs_fail(store->error, FS_INTERNAL,
+			       "a row has the wrong number of columns (%s)",
 			       sqlite3_sql(store->insert));
 	code = sqlite3_step(store->insert);
 	sqlite3_reset(store->insert);
@@ -146,7 +148,8 @@ static int store_trace_row(struct store *store)
 	add_integer(store, (int64_t)decoder->sample_records);
 	add_integer(store, (int64_t)decoder->spe_records);
 	add_integer(store, (int64_t)decoder->memory_samples);
-	add_optional(store, decoder->memory_samples, (int64_t)(1ull << decoder->rollup.window_shift));
+	add_optional(store, decoder->memory_samples,
+		     (int64_t)(1ull << decoder->rollup.window_shift));
 	return end_row(store);
 }
 
@@ -281,7 +284,9 @@ const char *fs_event_role(const struct fs_event *event, bool is_spe)
 	if (is_spe)
 		return "spe";
 	if (attr->type == 5)
-		return attr->bp_type == 2 ? "watch_write" : attr->bp_type == 4 ? NULL : "watch_access";
+		return attr->bp_type == 2   ? "watch_write"
+		       : attr->bp_type == 4 ? NULL
+					    : "watch_access";
 	for (size_t i = 0; i < sizeof(by_name) / sizeof(by_name[0]); i++)
 		if (contains(event->name, by_name[i].part))
 			return by_name[i].role;
@@ -301,14 +306,21 @@ const char *fs_event_role(const struct fs_event *event, bool is_spe)
 static void make_name(const struct fs_attr *attr, char *out, size_t size)
 {
 	static const char *const hardware[] = {
-		"cycles", "instructions", "cache-references", "cache-misses", "branches",
-		"branch-misses", "bus-cycles", "stalled-cycles-frontend", "stalled-cycles-backend",
+		"cycles",
+		"instructions",
+		"cache-references",
+		"cache-misses",
+		"branches",
+		"branch-misses",
+		"bus-cycles",
+		"stalled-cycles-frontend",
+		"stalled-cycles-backend",
 		"ref-cycles",
 	};
 	static const char *const software[] = {
-		"cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations",
-		"minor-faults", "major-faults", "alignment-faults", "emulation-faults", "dummy",
-		"bpf-output", "cgroup-switches",
+		"cpu-clock",	    "task-clock",   "page-faults",  "context-switches",
+		"cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+		"emulation-faults", "dummy",	    "bpf-output",   "cgroup-switches",
 	};
 
 	if (attr->type == 0 && attr->config < sizeof(hardware) / sizeof(hardware[0]))
@@ -429,8 +441,8 @@ static int store_spaces(struct store *store)
 		add_text(store, kinds[space->kind]);
 		add_optional(store, process, space->pid);
 		add_optional(store, space->start_ns, (int64_t)space->start_ns);
-		add_text(store, process ? text_of(&session->strings, space->name)
-					: kinds[space->kind]);
+		add_text(store,
+			 process ? text_of(&session->strings, space->name) : kinds[space->kind]);
 		FS_TRY(end_row(store));
 	}
 	return 0;
@@ -460,8 +472,9 @@ static int store_dsos(struct store *store)
 	for (size_t i = 0; i < session->maps.dso_count; i++) {
 		const struct fs_dso *dso = &session->maps.dsos[i];
 		const char *path = text_of(&session->strings, dso->path);
-		const struct fs_symbol_dso *found =
-			symbols && symbols->dso_of[i] ? &symbols->dsos[symbols->dso_of[i] - 1] : NULL;
+		const struct fs_symbol_dso *found = symbols && symbols->dso_of[i]
+							    ? &symbols->dsos[symbols->dso_of[i] - 1]
+							    : NULL;
 
 		add_integer(store, store->facts->dso_base + (int64_t)i);
 		add_integer(store, store->facts->id);
@@ -541,7 +554,9 @@ static struct fs_symbol_result result_of(const struct store *store, size_t index
 					 const struct fs_code *code)
 {
 	static const struct fs_symbol_result nothing = {
-		.function = FS_SYMBOL_NONE, .file = FS_SYMBOL_NONE, .op = -1,
+		.function = FS_SYMBOL_NONE,
+		.file = FS_SYMBOL_NONE,
+		.op = -1,
 		.base_register = FS_SYMBOL_NONE,
 	};
 	const struct fs_symbols_of_trace *symbols = store->symbols;
@@ -585,7 +600,8 @@ static int store_code(struct store *store, size_t index, const int64_t *first_fu
 static int store_codes(struct store *store)
 {
 	const struct fs_decoder *decoder = store->decoder;
-	int64_t *first_function = calloc(store->session->maps.dso_count + 1, sizeof(*first_function));
+	int64_t *first_function =
+		calloc(store->session->maps.dso_count + 1, sizeof(*first_function));
 	int code;
 
 	if (!first_function)
@@ -603,7 +619,8 @@ static int store_codes(struct store *store)
 
 		add_integer(store, decoder->bases.chain + (int64_t)i);
 		add_integer(store, store->facts->id);
-		add_optional(store, chain->parent != UINT32_MAX, decoder->bases.chain + chain->parent);
+		add_optional(store, chain->parent != UINT32_MAX,
+			     decoder->bases.chain + chain->parent);
 		add_integer(store, decoder->bases.code + chain->code);
 		FS_TRY(end_row(store));
 	}
@@ -669,53 +686,104 @@ static int store_access(struct store *store)
 	return 0;
 }
 
+/* Rows of integers go to the table in pieces. */
+struct pieces {
+	struct fs_bulk bulk;
+	int64_t *rows;
+	size_t count;
+};
+
+enum { PIECE_ROWS = 1 << 13 };
+
+static int begin_pieces(struct store *store, struct pieces *pieces, const char *table,
+			unsigned int columns)
+{
+	*pieces = (struct pieces){ 0 };
+	pieces->rows = malloc(PIECE_ROWS * (columns + 1) * sizeof(*pieces->rows));
+	if (!pieces->rows)
+		return fs_fail(store->error, FS_NOMEM, "out of memory");
+	return fs_bulk_open(&pieces->bulk, store->db, table, columns, store->error);
+}
+
+/* Append a row of values and the mask of those that are NULL; the last call has none. */
+static int add_piece(struct store *store, struct pieces *pieces, const int64_t *row)
+{
+	unsigned int stride = pieces->bulk.columns + 1;
+
+	if (row)
+		memcpy(pieces->rows + pieces->count++ * stride, row, stride * sizeof(*row));
+	if (row && pieces->count < PIECE_ROWS)
+		return 0;
+	FS_TRY(fs_bulk_insert(&pieces->bulk, pieces->rows, pieces->count, store->error));
+	pieces->count = 0;
+	return 0;
+}
+
+static int end_pieces(struct store *store, struct pieces *pieces, int code)
+{
+	if (!code)
+		code = add_piece(store, pieces, NULL);
+	fs_bulk_close(&pieces->bulk);
+	free(pieces->rows);
+	return code;
+}
+
 static int store_windows(struct store *store)
 {
 	const struct fs_rollup *rollup = &store->decoder->rollup;
 	const struct fs_id_bases *bases = &store->decoder->bases;
+	struct pieces pieces;
+	int code = begin_pieces(store, &pieces, "access_window", 11);
 
-	FS_TRY(begin_table(store, "access_window"));
-	for (size_t i = 0; i < rollup->window_count; i++) {
+	for (size_t i = 0; !code && i < rollup->window_count; i++) {
 		const struct fs_rollup_window *window = &rollup->windows[i];
+		const int64_t row[] = {
+			store->facts->id,
+			bases->space + window->space,
+			(int64_t)(window->addr & ~(uint64_t)(FS_ROLLUP_LINE - 1)),
+			(int64_t)window->addr,
+			window->op,
+			bases->code + window->code,
+			bases->thread + window->thread,
+			(int64_t)window->window,
+			(int64_t)window->samples,
+			(int64_t)window->transfers,
+			(int64_t)window->latency_sum,
+			(window->code == FS_ROLLUP_NONE) << 5 | (window->thread == FS_ROLLUP_NONE)
+									<< 6,
+		};
 
-		add_integer(store, store->facts->id);
-		add_integer(store, bases->space + window->space);
-		add_integer(store, (int64_t)(window->addr & ~(uint64_t)(FS_ROLLUP_LINE - 1)));
-		add_integer(store, (int64_t)window->addr);
-		add_integer(store, window->op);
-		add_optional(store, window->code != FS_ROLLUP_NONE, bases->code + window->code);
-		add_optional(store, window->thread != FS_ROLLUP_NONE, bases->thread + window->thread);
-		add_integer(store, (int64_t)window->window);
-		add_integer(store, (int64_t)window->samples);
-		add_integer(store, (int64_t)window->transfers);
-		add_integer(store, (int64_t)window->latency_sum);
-		FS_TRY(end_row(store));
+		code = add_piece(store, &pieces, row);
 	}
-	return 0;
+	return end_pieces(store, &pieces, code);
 }
 
 static int store_lines(struct store *store)
 {
 	const struct fs_rollup *rollup = &store->decoder->rollup;
+	struct pieces pieces;
+	int code = begin_pieces(store, &pieces, "line_total", 11);
 
-	FS_TRY(begin_table(store, "line_total"));
-	for (size_t i = 0; i < rollup->line_count; i++) {
+	for (size_t i = 0; !code && i < rollup->line_count; i++) {
 		const struct fs_rollup_line *line = &rollup->lines[i];
+		const int64_t row[] = {
+			store->facts->id,
+			store->decoder->bases.space + line->space,
+			(int64_t)line->line,
+			line->threads,
+			(int64_t)line->sums.samples,
+			(int64_t)line->loads,
+			(int64_t)line->stores,
+			(int64_t)line->atomics,
+			(int64_t)line->sums.transfers,
+			(int64_t)line->sums.latency_samples,
+			(int64_t)line->sums.latency_sum,
+			0,
+		};
 
-		add_integer(store, store->facts->id);
-		add_integer(store, store->decoder->bases.space + line->space);
-		add_integer(store, (int64_t)line->line);
-		add_integer(store, line->threads);
-		add_integer(store, (int64_t)line->sums.samples);
-		add_integer(store, (int64_t)line->loads);
-		add_integer(store, (int64_t)line->stores);
-		add_integer(store, (int64_t)line->atomics);
-		add_integer(store, (int64_t)line->sums.transfers);
-		add_integer(store, (int64_t)line->sums.latency_samples);
-		add_integer(store, (int64_t)line->sums.latency_sum);
-		FS_TRY(end_row(store));
+		code = add_piece(store, &pieces, row);
 	}
-	return 0;
+	return end_pieces(store, &pieces, code);
 }
 
 static int compare_codes(const void *a, const void *b)
@@ -771,7 +839,7 @@ static int store_code_total(struct store *store, struct fs_rollup_code *const *k
 	add_integer(store, (int64_t)total.period);
 	add_integer(store, (int64_t)latency_samples);
 	add_integer(store, (int64_t)total.latency_sum);
-	add_blob(store, blob, fs_histogram_pack(&histogram, blob));
+	add_blob(store, blob, fs_histogram_pack(&histogram, 0, FS_HISTOGRAM_BUCKETS - 1, blob));
 	return end_row(store);
 }
 
@@ -788,7 +856,8 @@ static int store_code_totals(struct store *store)
 	qsort(keys, codes->count, sizeof(struct fs_rollup_code *), compare_codes);
 	code = begin_table(store, "code_total");
 	for (size_t first = 0, end; !code && first < codes->count; first = end) {
-		for (end = first + 1; end < codes->count && is_same_code(keys[first], keys[end]); end++)
+		for (end = first + 1; end < codes->count && is_same_code(keys[first], keys[end]);
+		     end++)
 			;
 		code = store_code_total(store, keys, first, end);
 	}
@@ -813,7 +882,8 @@ static int store_loss(struct store *store)
 		add_text(store, fs_interned(&loss->scopes, key->scope, NULL));
 		add_integer(store, (int64_t)value->count);
 		add_integer(store, (int64_t)value->bytes);
-		add_optional(store, value->first_offset != UINT64_MAX, (int64_t)value->first_offset);
+		add_optional(store, value->first_offset != UINT64_MAX,
+			     (int64_t)value->first_offset);
 		add_text(store, description->text);
 		FS_TRY(end_row(store));
 	}
@@ -824,15 +894,19 @@ int fs_store_trace(sqlite3 *db, const struct fs_decoder *decoder,
 		   const struct fs_trace_facts *facts, const struct fs_symbols_of_trace *symbols,
 		   struct fs_error *error)
 {
-	static int (*const parts[])(struct store *store) = {
-		store_trace_row, store_facts,	store_cpus,    store_memory,	  store_events,
-		store_threads,	 store_spaces,	store_dsos,    store_maps,	  store_codes,
-		store_profile,	 store_access,	store_windows, store_lines,	  store_code_totals,
-		store_loss,
+	static int (*const parts[])(struct store * store) = {
+		store_trace_row, store_facts,	store_cpus,	   store_memory,
+		store_events,	 store_threads, store_spaces,	   store_dsos,
+		store_maps,	 store_codes,	store_profile,	   store_access,
+		store_windows,	 store_lines,	store_code_totals, store_loss,
 	};
 	struct store store = {
-		.db = db, .decoder = decoder, .session = decoder->session, .facts = facts,
-		.symbols = symbols, .error = error,
+		.db = db,
+		.decoder = decoder,
+		.session = decoder->session,
+		.facts = facts,
+		.symbols = symbols,
+		.error = error,
 	};
 	int code = 0;
 

@@ -14,7 +14,7 @@
 struct fs_trace_facts {
 	int64_t id;
 	const char *name;
-	const char *sha256; /* hex */
+	const char *sha256;  /* hex */
 	const char *options; /* JSON */
 	int64_t dso_base, function_base;
 };
@@ -23,8 +23,8 @@ struct fs_trace_facts {
 struct fs_symbols_of_trace {
 	struct fs_symbol_dso *dsos; /* those that were asked about */
 	size_t dso_count;
-	size_t *dso_of;	     /* of each session DSO: index in dsos + 1, 0: not asked */
-	size_t *result_of;   /* of each code: index in its DSO's results */
+	size_t *dso_of;	   /* of each session DSO: index in dsos + 1, 0: not asked */
+	size_t *result_of; /* of each code: index in its DSO's results */
 	struct fs_interner strings;
 };
 

@@ -55,7 +55,7 @@ static int add_losses(sqlite3 *db, struct json_object *object, sqlite3_int64 tra
 		return fs_fail(error, FS_INTERNAL, "%s: %s", sql, sqlite3_errmsg(db));
 	sqlite3_bind_int64(statement, 1, trace);
 	while (sqlite3_step(statement) == SQLITE_ROW) {
-		static const char *const names[] = { "kind", "severity", "count",
+		static const char *const names[] = { "kind",  "severity",     "count",
 						     "bytes", "first_offset", "description" };
 		struct json_object *row = json_object_new_object();
 
@@ -104,20 +104,24 @@ static void write_text(FILE *out, struct json_object *object, const char *path)
 
 	fs_escape(safe, sizeof(safe), name, strlen(name));
 	fprintf(out, "%s: trace %" PRId64 ", %s\n", path, integer_of(object, "trace"), safe);
-	fprintf(out, "  %" PRId64 " samples (%" PRId64 " records, %" PRId64 " SPE records), %" PRId64
-		" with a data address, %" PRId64 " threads", samples,
-		integer_of(object, "sample_records"), integer_of(object, "spe_records"),
+	fprintf(out,
+		"  %" PRId64 " samples (%" PRId64 " records, %" PRId64 " SPE records), %" PRId64
+		" with a data address, %" PRId64 " threads",
+		samples, integer_of(object, "sample_records"), integer_of(object, "spe_records"),
 		integer_of(object, "memory_samples"), integer_of(object, "threads"));
 	if (span)
 		fprintf(out, ", %.3f ms", json_object_get_double(span));
 	fputc('\n', out);
 	if (!code_samples || !integer_of(object, "binaries_read"))
-		fputs("  symbols: none; give --symbols DIR to name functions and instructions\n", out);
+		fputs("  symbols: none; give --symbols DIR to name functions and instructions\n",
+		      out);
 	else
-		fprintf(out, "  symbols: %.1f %% of samples with code, from %" PRId64
+		fprintf(out,
+			"  symbols: %.1f %% of samples with code, from %" PRId64
 			" binaries; %" PRId64 " not found\n",
 			100.0 * (double)integer_of(object, "named_samples") / (double)code_samples,
-			integer_of(object, "binaries_read"), integer_of(object, "missing_binaries"));
+			integer_of(object, "binaries_read"),
+			integer_of(object, "missing_binaries"));
 	for (size_t i = 0; i < json_object_array_length(losses); i++) {
 		struct json_object *loss = json_object_array_get_idx(losses, i);
 		struct json_object *offset = json_object_object_get(loss, "first_offset");
@@ -151,8 +155,9 @@ int fs_summary_write(FILE *out, sqlite3 *db, const char *path, sqlite3_int64 tra
 	if (!code)
 		code = add_losses(db, object, trace, error);
 	if (!code && json)
-		fprintf(out, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
-								    JSON_C_TO_STRING_NOSLASHESCAPE));
+		fprintf(out, "%s\n",
+			json_object_to_json_string_ext(
+				object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
 	else if (!code)
 		write_text(out, object, path);
 	json_object_put(object);

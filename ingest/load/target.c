@@ -67,12 +67,14 @@ static int create(struct fs_target *target, struct fs_error *error)
 	unlink(target->temporary);
 	free(directory);
 	if (sqlite3_open_v2(target->temporary, &target->db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL))
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW,
+			    NULL))
 		return fail_database(target, "cannot create the database there", error);
 	/* nobody sees this file before it is complete: neither a journal nor syncs on the way */
 	snprintf(pragma, sizeof(pragma),
 		 "PRAGMA page_size = %d; PRAGMA encoding = 'UTF-8'; PRAGMA journal_mode = OFF; "
-		 "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;", FS_PAGE_SIZE);
+		 "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;",
+		 FS_PAGE_SIZE);
 	FS_TRY(fs_sql_run(target->db, pragma, error));
 	FS_TRY(fs_sql_run(target->db, "BEGIN", error));
 	return fs_schema_create(target->db, error);
@@ -89,8 +91,10 @@ static int open_existing(struct fs_target *target, struct fs_error *error)
 	FS_TRY(fs_schema_check(target->db, target->path, error));
 	if (sqlite3_exec(target->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
 		return sqlite3_errcode(target->db) == SQLITE_BUSY
-			       ? fs_fail(error, FS_OUTPUT, "%s: another import is writing to it; wait "
-					 "for it to end", target->path)
+			       ? fs_fail(error, FS_OUTPUT,
+					 "%s: another import is writing to it; wait "
+					 "for it to end",
+					 target->path)
 			       : fail_database(target, "cannot begin to write", error);
 	return 0;
 }
@@ -105,7 +109,8 @@ int fs_target_open(struct fs_target *target, const char *path, struct fs_error *
 		code = errno == ENOENT ? create(target, error)
 				       : fs_fail(error, FS_OUTPUT, "%s: %s", path, strerror(errno));
 	else if (S_ISLNK(status.st_mode))
-		code = fs_fail(error, FS_REFUSED, "%s: a symbolic link; name the database itself", path);
+		code = fs_fail(error, FS_REFUSED, "%s: a symbolic link; name the database itself",
+			       path);
 	else if (!S_ISREG(status.st_mode))
 		code = fs_fail(error, FS_REFUSED, "%s: not a regular file", path);
 	else
@@ -113,7 +118,8 @@ int fs_target_open(struct fs_target *target, const char *path, struct fs_error *
 	if (code)
 		return code;
 	/* sorting within the L2 cache is faster than within a large page cache */
-	return fs_sql_run(target->db, "PRAGMA cache_size = -4000; PRAGMA temp_store = FILE;", error);
+	return fs_sql_run(target->db, "PRAGMA cache_size = -4000; PRAGMA temp_store = FILE;",
+			  error);
 }
 
 static int sync_path(const char *path, int flags)
@@ -134,15 +140,19 @@ static int publish(struct fs_target *target, struct fs_error *error)
 	int code = sync_path(target->temporary, O_RDWR);
 
 	if (code)
-		return fs_fail(error, FS_OUTPUT, "%s: cannot sync: %s", target->path, strerror(code));
+		return fs_fail(error, FS_OUTPUT, "%s: cannot sync: %s", target->path,
+			       strerror(code));
 	if (link(target->temporary, target->path)) {
 		if (errno == EEXIST)
-			return fs_fail(error, FS_OUTPUT, "%s: appeared while this import ran; run it "
-				       "again to add the trace to it", target->path);
+			return fs_fail(error, FS_OUTPUT,
+				       "%s: appeared while this import ran; run it "
+				       "again to add the trace to it",
+				       target->path);
 		/* file systems without hard links */
 		if (rename(target->temporary, target->path))
-			return fs_fail(error, FS_OUTPUT, "%s: cannot rename the finished database: %s",
-				       target->path, strerror(errno));
+			return fs_fail(error, FS_OUTPUT,
+				       "%s: cannot rename the finished database: %s", target->path,
+				       strerror(errno));
 	}
 	unlink(target->temporary);
 	directory = directory_of(target->path, &base);

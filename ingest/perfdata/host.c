@@ -177,7 +177,8 @@ struct fs_cpu *fs_host_cpu(struct fs_host *host, uint64_t cpu)
 	if (cpu >= FS_CPUS_MAX || FS_RESERVE(host->cpus, host->cpu_capacity, (size_t)cpu + 1))
 		return NULL;
 	for (; host->cpu_count <= cpu; host->cpu_count++)
-		host->cpus[host->cpu_count] = (struct fs_cpu){ .node = -1, .package = -1, .core = -1 };
+		host->cpus[host->cpu_count] =
+			(struct fs_cpu){ .node = -1, .package = -1, .core = -1 };
 	host->cpus[cpu].present = true;
 	return &host->cpus[cpu];
 }
@@ -309,7 +310,8 @@ static bool parse_group_desc(struct parse *parse)
 		leader = fs_read_u32(&parse->reader);
 		members = fs_read_u32(&parse->reader);
 		for (uint64_t k = leader; k < (uint64_t)leader + members &&
-					  k < parse->file->event_count && !parse->reader.failed; k++)
+					  k < parse->file->event_count && !parse->reader.failed;
+		     k++)
 			parse->file->events[k].leader = (int)leader;
 	}
 	return !parse->reader.failed;
@@ -381,8 +383,8 @@ static bool parse_mem_topology(struct parse *parse)
 		for (uint64_t bit = 0; bit <= bits; bit++) {
 			bool set = bit < bits && words[bit / 8] >> bit % 8 & 1;
 
-			if (!set && run && !add_range(parse->host, node, (bit - run) * block,
-						      bit * block - 1))
+			if (!set && run &&
+			    !add_range(parse->host, node, (bit - run) * block, bit * block - 1))
 				return false;
 			run = set ? run + 1 : 0;
 		}
@@ -570,8 +572,8 @@ static void settle_line_size(struct fs_host *host)
 		const struct fs_cache *cache = &host->caches[i];
 
 		if (!is_line_size(cache->line_size) ||
-		    (host->line_size && (cache->level != 1 || !cache->type ||
-					 strcmp(cache->type, "Data") != 0)))
+		    (host->line_size &&
+		     (cache->level != 1 || !cache->type || strcmp(cache->type, "Data") != 0)))
 			continue;
 		host->line_size = cache->line_size;
 		host->line_size_source = "cache";

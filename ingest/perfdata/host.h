@@ -39,9 +39,9 @@ enum fs_feature {
 enum { FS_CPUS_MAX = 1 << 16 };
 
 struct fs_cpu {
-	int node;    /* -1: not told; as the others */
+	int node; /* -1: not told; as the others */
 	int package;
-	int core;    /* smallest CPU number among the core's threads */
+	int core; /* smallest CPU number among the core's threads */
 	bool present;
 };
 

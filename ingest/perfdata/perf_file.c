@@ -31,8 +31,8 @@ int fs_perf_read(const struct fs_perf_file *file, uint64_t offset, void *buffer,
 		return fs_fail(error, FS_REFUSED, "%s: offset 0x%" PRIx64 " lies outside any file",
 			       file->path, offset);
 	while (done < size) {
-		ssize_t got = pread(file->fd, (char *)buffer + done, size - done,
-				    (off_t)(offset + done));
+		ssize_t got =
+			pread(file->fd, (char *)buffer + done, size - done, (off_t)(offset + done));
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -52,15 +52,18 @@ static int refuse_magic(const struct fs_perf_file *file, const uint8_t *magic,
 	if (!memcmp(magic, "2ELIFREP", 8))
 		return fs_fail(error, FS_REFUSED,
 			       "%s: offset 0: recorded on a big-endian machine, which this version "
-			       "does not read", file->path);
+			       "does not read",
+			       file->path);
 	if (!memcmp(magic, "PERFFILE", 8))
 		return fs_fail(error, FS_REFUSED,
 			       "%s: offset 0: perf.data of version 1 (before 2012), which this "
-			       "version does not read", file->path);
+			       "version does not read",
+			       file->path);
 	return fs_fail(error, FS_REFUSED,
 		       "%s: offset 0: found %02x %02x %02x %02x %02x %02x %02x %02x, expected "
-		       "\"PERFILE2\": this is not a perf.data file", file->path, magic[0], magic[1],
-		       magic[2], magic[3], magic[4], magic[5], magic[6], magic[7]);
+		       "\"PERFILE2\": this is not a perf.data file",
+		       file->path, magic[0], magic[1], magic[2], magic[3], magic[4], magic[5],
+		       magic[6], magic[7]);
 }
 
 static struct fs_section read_section(struct fs_reader *reader)
@@ -140,12 +143,14 @@ static int read_attrs(struct fs_perf_file *file, uint64_t attr_size, struct fs_l
 	if (count > ATTRS_MAX)
 		return fs_fail(error, FS_REFUSED,
 			       "%s: offset 24: %zu events, at most %d are possible: the header is "
-			       "damaged", file->path, count, ATTRS_MAX);
+			       "damaged",
+			       file->path, count, ATTRS_MAX);
 	bytes = malloc(file->attrs.size ? file->attrs.size : 1);
 	file->events = calloc(count ? count : 1, sizeof(*file->events));
 	if (!bytes || !file->events) {
 		free(bytes);
-		return fs_fail(error, FS_NOMEM, "%s: out of memory for %zu events", file->path, count);
+		return fs_fail(error, FS_NOMEM, "%s: out of memory for %zu events", file->path,
+			       count);
 	}
 	code = fs_perf_read(file, file->attrs.offset, bytes, file->attrs.size, error);
 	for (size_t i = 0; !code && i < count; i++) {
@@ -203,13 +208,17 @@ static int check_header(struct fs_perf_file *file, uint64_t header_size, uint64_
 			struct fs_error *error)
 {
 	if (header_size == PIPE_HEADER_SIZE)
-		return fs_fail(error, FS_REFUSED,
-			       "%s: offset 8: a stream of perf record -o -, which this version does "
-			       "not read; record into a file", file->path);
+		return fs_fail(
+			error, FS_REFUSED,
+			"%s: offset 8: a stream of perf record -o -, which this version does "
+			"not read; record into a file",
+			file->path);
 	if (header_size != HEADER_SIZE && header_size != OLD_HEADER_SIZE)
 		return fs_fail(error, FS_REFUSED,
-			       "%s: offset 8: header size is %" PRIu64 ", expected 104: the file is "
-			       "damaged", file->path, header_size);
+			       "%s: offset 8: header size is %" PRIu64
+			       ", expected 104: the file is "
+			       "damaged",
+			       file->path, header_size);
 	if (attr_size < ATTR_SIZE_MIN + 16 || attr_size > 4096 || attr_size % 8)
 		return fs_fail(error, FS_REFUSED,
 			       "%s: offset 16: the size of an event description is %" PRIu64
@@ -218,18 +227,18 @@ static int check_header(struct fs_perf_file *file, uint64_t header_size, uint64_
 	if (!in_file(file, file->attrs))
 		return fs_fail(error, FS_REFUSED,
 			       "%s: offset 24: event descriptions at 0x%" PRIx64 " (%" PRIu64
-			       " bytes) lie outside the file of %" PRIu64 " bytes", file->path,
-			       file->attrs.offset, file->attrs.size, file->size);
+			       " bytes) lie outside the file of %" PRIu64 " bytes",
+			       file->path, file->attrs.offset, file->attrs.size, file->size);
 	if (file->data.offset > file->size)
 		return fs_fail(error, FS_REFUSED,
 			       "%s: offset 40: the data section begins at 0x%" PRIx64
-			       ", behind the end of the file (%" PRIu64 " bytes)", file->path,
-			       file->data.offset, file->size);
+			       ", behind the end of the file (%" PRIu64 " bytes)",
+			       file->path, file->data.offset, file->size);
 	if (file->data.offset < OLD_HEADER_SIZE)
 		return fs_fail(error, FS_REFUSED,
 			       "%s: offset 40: the data section begins at 0x%" PRIx64
-			       ", inside the header: the file is damaged", file->path,
-			       file->data.offset);
+			       ", inside the header: the file is damaged",
+			       file->path, file->data.offset);
 	return 0;
 }
 
@@ -261,8 +270,10 @@ static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct f
 	size_t have = file->size < sizeof(bytes) ? (size_t)file->size : sizeof(bytes);
 
 	if (!file->size)
-		return fs_fail(error, FS_REFUSED, "%s: the file is empty; record again and let perf "
-			       "record finish", file->path);
+		return fs_fail(error, FS_REFUSED,
+			       "%s: the file is empty; record again and let perf "
+			       "record finish",
+			       file->path);
 	FS_TRY(fs_perf_read(file, 0, bytes, have, error));
 	if (have < 8 || memcmp(fs_read_bytes(&reader, 8), "PERFILE2", 8) != 0)
 		return refuse_magic(file, bytes, error);
@@ -298,8 +309,10 @@ int fs_perf_open(struct fs_perf_file *file, const char *path, struct fs_loss *lo
 	if (fstat(file->fd, &status))
 		return fs_fail(error, FS_REFUSED, "%s: cannot stat: %s", path, strerror(errno));
 	if (S_ISDIR(status.st_mode))
-		return fs_fail(error, FS_REFUSED, "%s: a perf.data directory, which this version does "
-			       "not read; record without --threads", path);
+		return fs_fail(error, FS_REFUSED,
+			       "%s: a perf.data directory, which this version does "
+			       "not read; record without --threads",
+			       path);
 	if (!S_ISREG(status.st_mode))
 		return fs_fail(error, FS_REFUSED, "%s: not a regular file", path);
 	file->size = (uint64_t)status.st_size;

@@ -150,7 +150,7 @@ static void read_head(const struct fs_attr *attr, struct fs_reader *reader,
 		sample->cpu = fs_read_u32(reader);
 		fs_read_u32(reader);
 	}
-	sample->period = type & FS_SAMPLE_PERIOD	? fs_read_u64(reader)
+	sample->period = type & FS_SAMPLE_PERIOD      ? fs_read_u64(reader)
 			 : attr->flags & FS_ATTR_FREQ ? 0
 						      : attr->sample_period;
 }
@@ -243,9 +243,9 @@ void fs_sample_id_take(const struct fs_attr *attr, struct fs_reader *payload,
 		       struct fs_sample_id *ret_id)
 {
 	uint64_t type = attr->sample_type;
-	size_t words = (size_t)__builtin_popcountll(
-		type & (FS_SAMPLE_TID | FS_SAMPLE_TIME | FS_SAMPLE_ID | FS_SAMPLE_STREAM_ID |
-			FS_SAMPLE_CPU | FS_SAMPLE_IDENTIFIER));
+	size_t words = (size_t)__builtin_popcountll(type & (FS_SAMPLE_TID | FS_SAMPLE_TIME |
+							    FS_SAMPLE_ID | FS_SAMPLE_STREAM_ID |
+							    FS_SAMPLE_CPU | FS_SAMPLE_IDENTIFIER));
 	struct fs_reader reader;
 
 	*ret_id = (struct fs_sample_id){ 0 };
@@ -283,6 +283,6 @@ int fs_sample_id_position(const struct fs_attr *attr)
 		return 0;
 	if (!(type & FS_SAMPLE_ID))
 		return -1;
-	return 8 * __builtin_popcountll(type & (FS_SAMPLE_IP | FS_SAMPLE_TID | FS_SAMPLE_TIME |
-						FS_SAMPLE_ADDR));
+	return 8 * __builtin_popcountll(
+			   type & (FS_SAMPLE_IP | FS_SAMPLE_TID | FS_SAMPLE_TIME | FS_SAMPLE_ADDR));
 }

@@ -37,7 +37,9 @@ int fs_maps_dso(struct fs_maps *maps, uint32_t path, int64_t build_id, uint16_t 
 	if (added) {
 		FS_TRY(FS_RESERVE(maps->dsos, maps->dso_capacity, maps->dso_count + 1));
 		maps->dsos[maps->dso_count] = (struct fs_dso){
-			.path = path, .build_id = build_id, .cpumode = cpumode,
+			.path = path,
+			.build_id = build_id,
+			.cpumode = cpumode,
 		};
 		*index = maps->dso_count++;
 	}
@@ -143,8 +145,11 @@ static void visit(struct query *query, size_t first, size_t end)
 int64_t fs_maps_find(const struct fs_maps *maps, const struct fs_threads *threads, int64_t space,
 		     uint64_t address, uint64_t time_ns, uint64_t *ret_from, uint64_t *ret_to)
 {
-	struct query query = { .maps = maps, .address = address, .to_ns = time_ns,
-			       .best = FS_NONE, .next_ns = UINT64_MAX };
+	struct query query = { .maps = maps,
+			       .address = address,
+			       .to_ns = time_ns,
+			       .best = FS_NONE,
+			       .next_ns = UINT64_MAX };
 
 	for (int depth = 0; space != FS_NONE && depth < FORK_DEPTH_MAX; depth++) {
 		const struct fs_space *image = &threads->spaces[space];

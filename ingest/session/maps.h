@@ -20,8 +20,8 @@
 
 struct fs_map {
 	uint32_t pid, tid;
-	uint64_t time_ns; /* 0: before the recording */
-	uint64_t order;	  /* file offset */
+	uint64_t time_ns;    /* 0: before the recording */
+	uint64_t order;	     /* file offset */
 	uint64_t start, end; /* [start, end) */
 	uint64_t pgoff;
 	uint32_t prot, flags;
@@ -31,8 +31,8 @@ struct fs_map {
 };
 
 struct fs_dso {
-	uint32_t path;	    /* interned */
-	int64_t build_id;   /* interned hex, FS_NONE */
+	uint32_t path;	  /* interned */
+	int64_t build_id; /* interned hex, FS_NONE */
 	uint16_t cpumode;
 	uint64_t samples;
 };

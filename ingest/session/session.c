@@ -105,7 +105,8 @@ static int handle_mmap(struct handling *handling)
 static int handle_comm(struct handling *handling)
 {
 	struct fs_thread_event event = {
-		.kind = FS_THREAD_COMM, .time_ns = handling->id.time,
+		.kind = FS_THREAD_COMM,
+		.time_ns = handling->id.time,
 		.order = handling->record->offset,
 		.exec = handling->record->misc & FS_MISC_BIT13,
 	};
@@ -224,7 +225,8 @@ static int note_switch(struct handling *handling, struct fs_switch entry)
  */
 static int handle_switch(struct handling *handling)
 {
-	struct fs_switch entry = { .pid = FS_PID_UNKNOWN, .tid = FS_PID_UNKNOWN,
+	struct fs_switch entry = { .pid = FS_PID_UNKNOWN,
+				   .tid = FS_PID_UNKNOWN,
 				   .attribution = FS_ATTRIBUTION_SWITCH };
 
 	if (!(handling->record->misc & FS_MISC_BIT13)) {
@@ -385,8 +387,7 @@ static int handle_auxtrace_info(struct handling *handling)
 	header_words = fs_read_u64(payload);
 	spe->pmu_type = fs_read_u64(payload);
 	cpu_count = fs_read_u64(payload);
-	if (payload->failed || header_words < 4 ||
-	    header_words - 4 > fs_reader_left(payload) / 8)
+	if (payload->failed || header_words < 4 || header_words - 4 > fs_reader_left(payload) / 8)
 		return too_short(handling);
 	fs_read_bytes(payload, (size_t)(header_words - 4) * 8);
 	if (cpu_count > fs_reader_left(payload) / 24)
@@ -456,7 +457,10 @@ static int handle(struct fs_session *session, const struct fs_record *record,
 		  struct fs_error *error)
 {
 	struct handling handling = {
-		.session = session, .record = record, .payload = record->payload, .error = error,
+		.session = session,
+		.record = record,
+		.payload = record->payload,
+		.error = error,
 	};
 	uint32_t type = record->type;
 
@@ -679,7 +683,8 @@ uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu)
 struct fs_switch fs_session_running(const struct fs_session *session, uint32_t cpu,
 				    uint64_t time_ns)
 {
-	struct fs_switch nobody = { .pid = FS_PID_UNKNOWN, .tid = FS_PID_UNKNOWN,
+	struct fs_switch nobody = { .pid = FS_PID_UNKNOWN,
+				    .tid = FS_PID_UNKNOWN,
 				    .attribution = FS_ATTRIBUTION_NONE };
 	const struct fs_switches *list;
 	size_t low = 0;

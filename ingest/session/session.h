@@ -55,7 +55,7 @@ enum { FS_RECORD_TYPES = 128 };
 
 /* An event's id in records, and where it counts (ID_INDEX). */
 struct fs_event_id {
-	uint64_t event; /* index in file.events */
+	uint64_t event;	  /* index in file.events */
 	int64_t cpu, tid; /* -1: any, or not told */
 };
 
@@ -72,7 +72,7 @@ struct fs_session {
 	size_t switch_cpus, switch_cpu_capacity;
 	struct fs_clock clock;
 	struct fs_spe_session spe;
-	int64_t spe_event; /* index of the SPE event, FS_NONE */
+	int64_t spe_event;			/* index of the SPE event, FS_NONE */
 	uint64_t record_count[FS_RECORD_TYPES]; /* by type; the last for all others */
 };
 

@@ -13,12 +13,18 @@ int fs_threads_init(struct fs_threads *threads)
 	fs_table_init(&threads->by_pid, 8, 8);
 	FS_TRY(FS_RESERVE(threads->spaces, threads->space_capacity, 2));
 	threads->spaces[FS_KERNEL_SPACE] = (struct fs_space){
-		.kind = FS_SPACE_KERNEL, .pid = FS_PID_UNKNOWN, .name = FS_NONE,
-		.previous = FS_NONE, .parent = FS_NONE,
+		.kind = FS_SPACE_KERNEL,
+		.pid = FS_PID_UNKNOWN,
+		.name = FS_NONE,
+		.previous = FS_NONE,
+		.parent = FS_NONE,
 	};
 	threads->spaces[FS_UNKNOWN_SPACE] = (struct fs_space){
-		.kind = FS_SPACE_UNKNOWN, .pid = FS_PID_UNKNOWN, .name = FS_NONE,
-		.previous = FS_NONE, .parent = FS_NONE,
+		.kind = FS_SPACE_UNKNOWN,
+		.pid = FS_PID_UNKNOWN,
+		.name = FS_NONE,
+		.previous = FS_NONE,
+		.parent = FS_NONE,
 	};
 	threads->space_count = 2;
 	return 0;
@@ -64,8 +70,12 @@ static int add_thread(struct fs_threads *threads, uint32_t pid, uint32_t tid, ui
 {
 	FS_TRY(FS_RESERVE(threads->threads, threads->capacity, threads->count + 1));
 	threads->threads[threads->count] = (struct fs_thread){
-		.pid = pid, .tid = tid, .start_ns = start_ns, .end_ns = UINT64_MAX,
-		.comm = FS_NONE, .previous = latest(&threads->by_tid, tid),
+		.pid = pid,
+		.tid = tid,
+		.start_ns = start_ns,
+		.end_ns = UINT64_MAX,
+		.comm = FS_NONE,
+		.previous = latest(&threads->by_tid, tid),
 	};
 	FS_TRY(set_latest(&threads->by_tid, tid, (int64_t)threads->count));
 	*ret_thread = (int64_t)threads->count++;
@@ -77,8 +87,12 @@ static int add_space(struct fs_threads *threads, uint32_t pid, uint64_t start_ns
 {
 	FS_TRY(FS_RESERVE(threads->spaces, threads->space_capacity, threads->space_count + 1));
 	threads->spaces[threads->space_count] = (struct fs_space){
-		.kind = FS_SPACE_PROCESS, .pid = pid, .start_ns = start_ns, .name = FS_NONE,
-		.previous = latest(&threads->by_pid, pid), .parent = parent,
+		.kind = FS_SPACE_PROCESS,
+		.pid = pid,
+		.start_ns = start_ns,
+		.name = FS_NONE,
+		.previous = latest(&threads->by_pid, pid),
+		.parent = parent,
 	};
 	FS_TRY(set_latest(&threads->by_pid, pid, (int64_t)threads->space_count));
 	*ret_space = (int64_t)threads->space_count++;
@@ -118,7 +132,9 @@ static int settle_comm(struct fs_threads *threads, const struct fs_thread_event 
 	threads->threads[thread].comm = event->comm;
 	FS_TRY(FS_RESERVE(threads->comms, threads->comm_capacity, threads->comm_count + 1));
 	threads->comms[threads->comm_count++] = (struct fs_comm){
-		.thread = thread, .time_ns = event->time_ns, .name = event->comm,
+		.thread = thread,
+		.time_ns = event->time_ns,
+		.name = event->comm,
 		.exec = event->exec,
 	};
 	if (event->exec || space == FS_NONE)
@@ -175,8 +191,8 @@ int fs_threads_find(struct fs_threads *threads, uint32_t pid, uint32_t tid, uint
 
 	for (; thread != FS_NONE; thread = threads->threads[thread].previous) {
 		struct fs_thread *known = &threads->threads[thread];
-		bool same = pid == FS_PID_UNKNOWN || known->pid == FS_PID_UNKNOWN ||
-			    known->pid == pid;
+		bool same =
+			pid == FS_PID_UNKNOWN || known->pid == FS_PID_UNKNOWN || known->pid == pid;
 
 		if (same && (known->start_ns <= time_ns || known->previous == FS_NONE)) {
 			from = known->previous == FS_NONE ? 0 : known->start_ns;
