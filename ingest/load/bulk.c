@@ -216,7 +216,13 @@ static int put_image(struct fs_bulk *bulk, const int64_t *rows, size_t count, si
 				 rows + done * (bulk->columns + 1), count - done, done + 1);
 		last_rowids[leaves++] = done;
 	}
-	put_root(bulk->image + (ROOT_PAGE - 1) * (size_t)PAGE, last_rowids, leaves);
+	if (leaves == 1) { /* no interior page without a cell: the leaf is the root */
+		memcpy(bulk->image + (ROOT_PAGE - 1) * (size_t)PAGE,
+		       bulk->image + ROOT_PAGE * (size_t)PAGE, PAGE);
+		leaves = 0;
+	} else {
+		put_root(bulk->image + (ROOT_PAGE - 1) * (size_t)PAGE, last_rowids, leaves);
+	}
 	put_schema(bulk, (uint32_t)(ROOT_PAGE + leaves));
 	*ret_rows = done;
 	*ret_size = (ROOT_PAGE + leaves) * (size_t)PAGE;
