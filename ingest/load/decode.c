@@ -479,9 +479,10 @@ static void observe_source(const struct fs_decoder *decoder, const struct fs_eve
 		seen->has_raw = true;
 		seen->raw = sample->data_src;
 	}
-	if (source.op == FS_OP_UNKNOWN)
-		source.op = event->attr.type == BREAKPOINT ? breakpoint_op(&event->attr)
-							   : named_op(event->name);
+	if (event->attr.type == BREAKPOINT)
+		source.op = breakpoint_op(&event->attr);
+	else if (source.op == FS_OP_UNKNOWN)
+		source.op = named_op(event->name);
 	if (type & (FS_SAMPLE_WEIGHT | FS_SAMPLE_WEIGHT_STRUCT)) {
 		struct fs_memsrc_weight weight =
 			fs_memsrc_weight(sample->weight, type & FS_SAMPLE_WEIGHT_STRUCT);
