@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/rollup.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/vector.h"
 
 enum {
 	READ_AHEAD = 1 << 12, /* accesses of a run in memory while merging */
-	SPILL_BUFFER = 1 << 18,
-	PARTS_LISTED = 8, /* parts that are looked through before the table is asked */
+	PARTS_LISTED = 8,     /* parts that are looked through before the table is asked */
 };
 
 /* The sort key of an access, next to its place, so that sorting does not jump about the chunk. */
@@ -30,7 +32,7 @@ struct fs_rollup_kept {
 
 int fs_rollup_init(struct fs_rollup *rollup)
 {
-	*rollup = (struct fs_rollup){ .window_shift = 14 };
+	*rollup = (struct fs_rollup){ .spill = -1, .window_shift = 14 };
 	_Static_assert(FS_ROLLUP_WINDOW_NS == 1 << 14, "the shift above");
 	fs_table_init(&rollup->codes, sizeof(struct fs_rollup_code),
 		      sizeof(struct fs_rollup_code_sums));
@@ -41,8 +43,8 @@ void fs_rollup_free(struct fs_rollup *rollup)
 {
 	free(rollup->chunk);
 	free(rollup->order);
-	if (rollup->spill)
-		fclose(rollup->spill);
+	if (rollup->spill >= 0)
+		close(rollup->spill);
 	free(rollup->run_ends);
 	fs_table_free(&rollup->codes);
 	free(rollup->lines);
@@ -50,7 +52,7 @@ void fs_rollup_free(struct fs_rollup *rollup)
 	free(rollup->windows);
 	free(rollup->histograms);
 	free(rollup->kept);
-	*rollup = (struct fs_rollup){ 0 };
+	*rollup = (struct fs_rollup){ .spill = -1 };
 }
 
 /* ---- sorting a chunk ---- */
@@ -141,25 +143,55 @@ static struct order *sort_chunk(struct fs_rollup *rollup)
 	return order;
 }
 
-/* A temporary file without a name. */
-static FILE *make_spill(void)
+/* A temporary file without a name; -1 when it cannot be made. */
+static int make_spill(void)
 {
 	const char *directory = getenv("TMPDIR");
 	char path[4096];
-	FILE *file;
 	int fd;
 
 	if (snprintf(path, sizeof(path), "%s/fsight.XXXXXX", directory ? directory : "/tmp") >=
 	    (int)sizeof(path))
-		return NULL;
-	fd = mkostemp(path, 02000000 /* O_CLOEXEC */);
-	if (fd < 0)
-		return NULL;
-	remove(path);
-	file = fdopen(fd, "w+");
-	if (file)
-		setvbuf(file, NULL, _IOFBF, SPILL_BUFFER);
-	return file;
+		return -1;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+static bool write_all(int fd, const void *bytes, size_t size)
+{
+	const char *at = bytes;
+
+	while (size) {
+		ssize_t done = write(fd, at, size);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return false;
+		at += done;
+		size -= (size_t)done;
+	}
+	return true;
+}
+
+/* Append the chunk to the spill file in the given order. */
+static bool write_chunk(const struct fs_rollup *rollup, const struct order *order)
+{
+	struct fs_rollup_access *buffer = malloc(READ_AHEAD * sizeof(*buffer));
+	size_t used = 0;
+	bool good = buffer;
+
+	for (size_t i = 0; good && i < rollup->chunk_used; i++) {
+		buffer[used++] = rollup->chunk[order[i].index];
+		if (used < READ_AHEAD && i + 1 < rollup->chunk_used)
+			continue;
+		good = write_all(rollup->spill, buffer, used * sizeof(*buffer));
+		used = 0;
+	}
+	free(buffer);
+	return good;
 }
 
 static int spill(struct fs_rollup *rollup, struct fs_error *error)
@@ -167,19 +199,13 @@ static int spill(struct fs_rollup *rollup, struct fs_error *error)
 	struct order *order = sort_chunk(rollup);
 	uint64_t end = rollup->run_count ? rollup->run_ends[rollup->run_count - 1] : 0;
 
-	if (!rollup->spill)
+	if (rollup->spill < 0)
 		rollup->spill = make_spill();
-	if (!rollup->spill)
+	if (rollup->spill < 0 || !write_chunk(rollup, order))
 		return fs_fail(error, FS_OUTPUT,
-			       "cannot make a temporary file in $TMPDIR or /tmp: %s",
+			       "cannot write a temporary file in $TMPDIR or /tmp: %s; make room or "
+			       "set TMPDIR",
 			       strerror(errno));
-	for (size_t i = 0; i < rollup->chunk_used; i++)
-		if (!fwrite_unlocked(&rollup->chunk[order[i].index], sizeof(*rollup->chunk), 1,
-				     rollup->spill))
-			return fs_fail(error, FS_OUTPUT,
-				       "cannot write a temporary file in $TMPDIR or "
-				       "/tmp: %s; make room or set TMPDIR",
-				       strerror(errno));
 	if (FS_RESERVE(rollup->run_ends, rollup->run_capacity, rollup->run_count + 1))
 		return fs_fail(error, FS_NOMEM, "out of memory");
 	rollup->run_ends[rollup->run_count++] = end + rollup->chunk_used;
@@ -663,12 +689,14 @@ static int refill(struct fs_rollup *rollup, struct run *run, struct fs_error *er
 {
 	size_t count =
 		run->end - run->next < READ_AHEAD ? (size_t)(run->end - run->next) : READ_AHEAD;
+	size_t size;
 
 	run->at = run->used = 0;
 	if (!count)
 		return 0;
-	if (fseeko(rollup->spill, (off_t)(run->next * sizeof(*run->buffer)), SEEK_SET) ||
-	    fread_unlocked(run->buffer, sizeof(*run->buffer), count, rollup->spill) != count)
+	size = count * sizeof(*run->buffer);
+	if (pread(rollup->spill, run->buffer, size, (off_t)(run->next * sizeof(*run->buffer))) !=
+	    (ssize_t)size)
 		return fs_fail(error, FS_OUTPUT, "cannot read a temporary file back: %s",
 			       strerror(errno));
 	run->used = count;

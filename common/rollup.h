@@ -20,7 +20,6 @@
 #define FS_COMMON_ROLLUP_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "common/access.h"
 #include "common/error.h"
@@ -108,7 +107,7 @@ struct fs_rollup {
 	struct fs_rollup_access *chunk;
 	size_t chunk_used;
 	void *order; /* scratch for sorting */
-	FILE *spill;
+	int spill; /* temporary file, -1: none yet */
 	uint64_t *run_ends; /* in accesses, of each run in the spill file */
 	size_t run_count, run_capacity;
 

@@ -767,6 +767,8 @@ int fs_decoder_open(struct fs_decoder *decoder, struct fs_session *session,
 
 void fs_decoder_close(struct fs_decoder *decoder)
 {
+	if (!decoder->session) /* never opened */
+		return;
 	if (decoder->cursor_open)
 		fs_cursor_close(&decoder->cursor);
 	fs_rollup_free(&decoder->rollup);
