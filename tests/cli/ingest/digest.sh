@@ -32,7 +32,3 @@ expect 'traces after a repeated import' "$(query $db 'SELECT count(*) FROM trace
 expect 'traces after --replace' "$(query $db 'SELECT count(*) FROM trace')" 1
 "$FSQUERY" --db $db digest | diff - neighbours.watch.1 >&2 || fail '--replace changed the content'
 expect_sound $db
-
-# Standard input is the same file.
-"$FSINGEST" --db pipe.db --name neighbours.watch.data - <"$SAMPLES/neighbours.watch.data" >/dev/null 2>&1
-"$FSQUERY" --db pipe.db digest | diff - neighbours.watch.1 >&2 || fail 'standard input gives other content'

@@ -13,12 +13,6 @@ for file in empty.data short.data noise.data magic.data text.data directory miss
 	grep -q "$file" ingest.err || fail "$file: the complaint does not name the file: $(cat ingest.err)"
 done
 
-# Also on standard input.
-status=0
-"$FSINGEST" --db case.db - <text.data 2>ingest.err || status=$?
-expect 'text on standard input: exit status' "$status" 2
-expect 'files left behind' "$(compgen -G 'case.db*' || true)" ''
-
 # One bad file among several refuses the lot or keeps only whole traces.
 status=0
 "$FSINGEST" --db case.db "$SAMPLES/neighbours.watch.data" text.data >/dev/null 2>&1 || status=$?
