@@ -85,17 +85,16 @@ WHERE t.trace_id = :trace AND s.level = 'l1' AND e.threshold IS NULL AND t.code_
 GROUP BY t.event_id, t.op, t.code_id
 HAVING sum(t.latency_samples) >= (SELECT min_base_samples FROM t_parameter);
 
--- All accesses of the program, as far as the file can tell.
+-- All accesses of the program and their latency, as far as the file can tell.
 DROP TABLE IF EXISTS temp.t_program;
 CREATE TEMP TABLE t_program AS
 SELECT max(loads + stores, stores * (CASE WHEN hidden THEN 1 + loads_per_store ELSE 1 END)) AS operations,
-       samples, transfers, (SELECT line_size FROM trace WHERE id = :trace) AS line_size
+       latency, (SELECT line_size FROM trace WHERE id = :trace) AS line_size
 FROM (SELECT total(CASE WHEN t.op IN (1, 3) AND NOT e.load_elsewhere THEN coalesce(nullif(t.period, 0), t.samples * e.period) END) AS loads,
              total(CASE WHEN t.op = 2 OR e.load_elsewhere THEN coalesce(nullif(t.period, 0), t.samples * e.period) END) AS stores,
-             total(t.samples) AS samples,
-             total(t.samples * s.transfer) AS transfers,
+             total(t.latency_sum * CASE WHEN t.period > 0 THEN t.period * 1.0 / t.samples ELSE e.period END) AS latency,
              max(coalesce(e.role, '') = 'load' AND e.threshold IS NOT NULL) AS hidden
-      FROM code_total t JOIN t_event e ON e.id = t.event_id JOIN t_source s ON s.id = t.source
+      FROM code_total t JOIN t_event e ON e.id = t.event_id
       WHERE t.trace_id = :trace AND t.op IN (1, 2, 3)), t_parameter;
 
 -- Lines worth a look: shared, written or snooped, with enough samples to reach min_program_share

@@ -9,7 +9,8 @@
 --                         or too few writes to say which bytes were written
 --     below_threshold     misses are rarer than min_line_share or min_program_share
 -- Ranked by cost: the excess latency of the misses; for misses without a latency the trace's mean
--- excess per miss stands in.
+-- excess per miss stands in. cost_share is the excess as a share of all sampled memory latency; its
+-- bounds are two standard errors of the number of misses.
 
 DROP TABLE IF EXISTS temp.t_total;
 CREATE TEMP TABLE t_total (line_id INTEGER PRIMARY KEY, samples, operations, loads, stores, atomics, writes, transfers, hitm_local, hitm_remote, peer_local, peer_remote, dirty_snoops, misses, hits_hidden, method, latency_samples, latency_sum, excess, costed, offsets, threads, cpus, nodes, split);
@@ -118,10 +119,11 @@ HAVING count(*) = 1 OR sum(t.stores + t.atomics) = 0;
 INSERT INTO line_finding
  (trace_id, rank, line, size, space_id, verdict, confidence, samples, loads, stores, atomics, hitm_local, hitm_remote,
   peer_local, peer_remote, misses, misses_false, misses_true, miss_operations, threads, cpus, nodes, latency_mean,
-  latency_p95, excess_latency, offsets, split, writer_sampled, evidence, reason_code, reason, pass_version)
+  latency_p95, excess_latency, cost_share, cost_low, cost_high, offsets, split, writer_sampled, evidence, reason_code, reason, pass_version)
 SELECT :trace, row_number() OVER (ORDER BY tier, cost DESC, latency_sum DESC, line, space_id), line, size, space_id, verdict, confidence,
        samples, CAST(loads AS INTEGER), CAST(stores AS INTEGER), CAST(atomics AS INTEGER), hitm_local, hitm_remote, peer_local, peer_remote,
-       misses, misses_false, misses_true, miss_operations, threads, cpus, nodes, latency_mean, latency_p95, excess, offsets, split,
+       misses, misses_false, misses_true, miss_operations, threads, cpus, nodes, latency_mean, latency_p95, excess,
+       share, share - 2 * abs(share) / sqrt(misses), share + 2 * abs(share) / sqrt(misses), offsets, split,
        writer_sampled, evidence, reason_code, reason, 1
 FROM (SELECT CASE WHEN v.verdict IN ('false', 'true', 'mixed') OR v.reason_code IN ('writer_not_sampled', 'no_overlap') THEN 0 ELSE 1 END AS tier,
              v.cost, t.latency_sum, l.line, l.size, nullif(l.space, -1) AS space_id, v.verdict, v.confidence,
@@ -129,7 +131,8 @@ FROM (SELECT CASE WHEN v.verdict IN ('false', 'true', 'mixed') OR v.reason_code 
              t.misses, e.n_attributed - e.n_true AS misses_false, e.n_true AS misses_true, e.operations AS miss_operations,
              t.threads, nullif(t.cpus, 0) AS cpus, nullif(t.nodes, 0) AS nodes,
              t.latency_sum * 1.0 / nullif(t.latency_samples, 0) AS latency_mean, q.latency AS latency_p95,
-             CASE WHEN t.latency_samples > 0 THEN t.excess END AS excess, t.offsets, CAST(t.split AS INTEGER) AS split, v.writer_sampled,
+             CASE WHEN t.latency_samples > 0 THEN t.excess END AS excess,
+             CASE WHEN v.confidence IS NOT NULL AND t.latency_samples > 0 THEN t.excess / nullif(g.latency, 0) END AS share, t.offsets, CAST(t.split AS INTEGER) AS split, v.writer_sampled,
              CASE WHEN t.method = 1 THEN 'access_order' WHEN t.transfers > 0 THEN 'transfer'
                   WHEN t.misses > 0 THEN CASE t.method WHEN 2 THEN 'latency' ELSE 'l1_miss' END END AS evidence,
              v.reason_code,
@@ -156,7 +159,7 @@ FROM (SELECT CASE WHEN v.verdict IN ('false', 'true', 'mixed') OR v.reason_code 
       SELECT 2, 0, latency_sum, line, size, space_id,
              CASE WHEN threads > 1 THEN 'read-only' WHEN transfers >= min_miss_samples THEN 'unknown' ELSE 'private' END, CASE WHEN transfers >= min_miss_samples THEN NULL WHEN samples >= confident_samples THEN 'high' ELSE 'medium' END,
              samples, loads, stores, atomics, NULL, NULL, NULL, NULL, transfers, NULL, NULL, NULL, threads, NULL, NULL,
-             latency_sum * 1.0 / nullif(latency_samples, 0), NULL, NULL, 0, NULL, 0, CASE WHEN transfers > 0 THEN 'transfer' END,
+             latency_sum * 1.0 / nullif(latency_samples, 0), NULL, NULL, NULL, 0, NULL, 0, CASE WHEN transfers > 0 THEN 'transfer' END,
              CASE WHEN threads > 1 THEN 'read_only' WHEN transfers >= min_miss_samples THEN 'writer_not_sampled' ELSE 'one_thread' END,
              CASE WHEN threads > 1 THEN format('No store or atomic among %d samples of several threads', samples)
                   WHEN transfers >= min_miss_samples THEN format('%d of %d samples came from another core''s cache, but only one thread was sampled here', transfers, samples)

@@ -4,7 +4,7 @@
 -- 1 - p_true) the miss belongs to the writers of other bytes, in proportion to their rate: FS.
 -- Else it belongs to the writers of its bytes: TS. The two directions, threads, and code
 -- addresses of one function are one pair. Only lines with a verdict have pairs, at most
--- candidate_lines of each kind of evidence.
+-- candidate_lines of each kind of evidence. A pair's cost is its part of the line's.
 
 DROP TABLE IF EXISTS temp.t_pair;
 CREATE TEMP TABLE t_pair (line_id INTEGER, a INTEGER, b INTEGER, class, score, misses, slices, place, share);
@@ -42,13 +42,14 @@ FROM part p GROUP BY side_id;
 
 INSERT INTO pair_finding
  (trace_id, rank, line, space_id, class, kind, a_offset, a_width, a_op, a_code_id, a_function_id, a_tids, a_samples,
-  b_offset, b_width, b_op, b_code_id, b_function_id, b_tids, b_samples, windows, score, misses, evidence, verdict,
+  b_offset, b_width, b_op, b_code_id, b_function_id, b_tids, b_samples, windows, score, cost_share, cost_low, cost_high, misses, evidence, verdict,
   reason_code, reason, pass_version)
 SELECT :trace, row_number() OVER (ORDER BY p.score DESC, l.line, l.space, p.a, p.b), l.line, nullif(l.space, -1), p.class,
        CASE WHEN a.op IN (2, 3) AND b.op IN (2, 3) THEN 'SS' ELSE 'SL' END,
        a.offset, nullif(a.width, 0), a.op, ua.code_id, ka.function_id, coalesce(ua.tids, ''), ua.samples,
        b.offset, nullif(b.width, 0), b.op, ub.code_id, kb.function_id, coalesce(ub.tids, ''), ub.samples,
-       popcount(p.slices), p.score, p.misses,
+       popcount(p.slices), p.score, p.share * n.cost_share,
+       p.share * n.cost_share - 2 * abs(p.share * n.cost_share) / sqrt(p.misses), p.share * n.cost_share + 2 * abs(p.share * n.cost_share) / sqrt(p.misses), p.misses,
        CASE WHEN t.method = 1 THEN 'access_order' WHEN t.transfers > 0 THEN 'transfer' WHEN t.method = 2 THEN 'latency' ELSE 'l1_miss' END,
        CASE p.class WHEN 'FS' THEN 'false' ELSE 'true' END,
        CASE p.class WHEN 'FS' THEN 'disjoint_bytes' ELSE 'common_bytes' END,
@@ -59,6 +60,7 @@ SELECT :trace, row_number() OVER (ORDER BY p.score DESC, l.line, l.space, p.a, p
 FROM t_pair p JOIN t_line l ON l.id = p.line_id LEFT JOIN t_life f ON f.line_id = p.line_id JOIN t_total t ON t.line_id = p.line_id
      JOIN t_side a ON a.id = p.a JOIN t_side b ON b.id = p.b
      JOIN t_side_use ua ON ua.side_id = p.a JOIN t_side_use ub ON ub.side_id = p.b
+     JOIN line_finding n ON n.trace_id = :trace AND n.line = l.line AND n.space_id IS nullif(l.space, -1)
      LEFT JOIN code ka ON ka.id = ua.code_id LEFT JOIN code kb ON kb.id = ub.code_id;
 
 DROP TABLE t_event;

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tests of the passes on small hand-made databases, and of their SQL functions.
+ *
+ * A database has one trace of three events (an SPE-like one, a pair of watchpoints), four threads
+ * that each have a CPU of their own except where a test says otherwise, and a code per thread and
+ * place. put() adds accesses; finish() makes line_total and code_total from them and runs the
+ * passes.
+ */
+#include "analyze/analyze.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/access.h"
+#include "common/histogram.h"
+#include "schema/schema.h"
+
+enum { LINE = 0x10000, WINDOW = 16384, SPE = 1, WATCH_WRITE, WATCH_ACCESS, LOADS, STORES };
+
+static sqlite3 *db;
+
+static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void run(const char *format, ...)
+{
+	struct fs_error error = { 0 };
+	va_list arguments;
+	char *sql;
+
+	va_start(arguments, format);
+	sql = sqlite3_vmprintf(format, arguments);
+	va_end(arguments);
+	ck_assert_msg(!fs_sql_run(db, sql, &error), "%s", error.text);
+	sqlite3_free(sql);
+}
+
+/* The first column of the first row as text, "NULL" for NULL, "none" without a row. */
+static const char *value(const char *sql)
+{
+	static char text[1024];
+	sqlite3_stmt *statement;
+
+	ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql,
+		      sqlite3_errmsg(db));
+	if (sqlite3_step(statement) != SQLITE_ROW)
+		snprintf(text, sizeof(text), "none");
+	else if (sqlite3_column_type(statement, 0) == SQLITE_NULL)
+		snprintf(text, sizeof(text), "NULL");
+	else
+		snprintf(text, sizeof(text), "%s", (const char *)sqlite3_column_text(statement, 0));
+	sqlite3_finalize(statement);
+	return text;
+}
+
+static void open_database(void)
+{
+	struct fs_error error = { 0 };
+
+	ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
+	ck_assert_msg(!fs_schema_create(db, &error), "%s", error.text);
+	run("INSERT INTO trace (id, name, sha256, bytes, tool_version, options, arch, line_size, "
+	    "line_size_source, complete, samples, sample_records, spe_records, memory_samples, "
+	    "window_ns) VALUES (1, 't', '', 0, '', '{}', 'aarch64', 64, 'cache', 1, 0, 0, 0, 0, %d)",
+	    WINDOW);
+	run("INSERT INTO event (id, trace_id, idx, name, role, type, config, config1, config2, "
+	    "sample_type, read_format, flags, precise_ip, sample_period, samples, period_sum) VALUES"
+	    "(%d, 1, 0, 'arm_spe_0//', 'spe', 44, 0, 0, 0, 0, 0, 0, 0, 256, 0, 0),"
+	    "(%d, 1, 1, 'mem:w', 'watch_write', 5, 0, %d, 4, 0, 0, 0, 0, 1, 0, 0),"
+	    "(%d, 1, 2, 'mem:rw', 'watch_access', 5, 0, %d, 4, 0, 0, 0, 0, 1, 0, 0)",
+	    SPE, WATCH_WRITE, LINE, WATCH_ACCESS, LINE);
+	for (int i = 1; i <= 4; i++) {
+		run("INSERT INTO thread VALUES (%d, 1, 100, %d, 'worker', NULL, NULL, 0)", i, 100 + i);
+		run("INSERT INTO cpu VALUES (1, %d, 0, 0, %d, NULL)", i, i);
+	}
+}
+
+static void close_database(void)
+{
+	sqlite3_close(db);
+}
+
+/* The code of a place: 8 bytes wide, a function per operation. */
+static int code_of(int offset, int op)
+{
+	int id = 1 + offset * 8 + op;
+
+	run("INSERT OR IGNORE INTO code (id, trace_id, ip, exact, function_id, op, width, samples) "
+	    "VALUES (%d, 1, %d, 1, %d, %d, 8, 0)", id, id, op, op);
+	return id;
+}
+
+struct use {
+	int event, offset, op, thread, source;
+	int samples, latency;
+	int first, last; /* windows, over which the samples spread */
+};
+
+/* Accesses of one place by one thread. The source tells whether they missed L1. */
+static void put(struct use use)
+{
+	struct fs_histogram histogram = { 0 };
+	uint8_t blob[FS_HISTOGRAM_BLOB_MAX];
+	char hex[2 * FS_HISTOGRAM_BLOB_MAX + 1] = "";
+	int code = code_of(use.offset, use.op);
+	int windows = use.last - use.first + 1;
+	bool missed = use.source != FS_SOURCE_L1 && use.source != FS_SOURCE_NONE;
+
+	histogram.count[fs_histogram_bucket((uint64_t)use.latency)] = (uint64_t)use.samples;
+	for (size_t i = 0, size = fs_histogram_pack(&histogram, 0, FS_HISTOGRAM_BUCKETS - 1, blob); i < size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", blob[i]);
+	run("INSERT INTO access VALUES (1, 1, %d, %d, NULL, %d, %d, %d, %d, %d, %d, %d, %d * (SELECT "
+	    "sample_period FROM event WHERE id = %d), %d, 0, %d, %d, %d, x'%s', %lld, %lld)",
+	    LINE, LINE + use.offset, use.event, use.op, code, use.thread, use.thread, use.source,
+	    use.samples, use.samples, use.event, missed ? use.samples : 0,
+	    use.latency ? use.samples : 0, use.latency * use.samples, use.latency,
+	    use.latency ? hex : "", (long long)use.first * WINDOW,
+	    (long long)use.last * WINDOW + WINDOW - 1);
+	for (int i = 0; i < windows; i++)
+		run("INSERT INTO access_window VALUES (1, 1, %d, %d, %d, %d, %d, %d, %d, 0, 0)", LINE,
+		    LINE + use.offset, use.op, code, use.thread, use.first + i,
+		    use.samples / windows ? use.samples / windows : 1);
+}
+
+/* Private work of a thread elsewhere, so that the program has accesses beside the line's. */
+static void put_background(int samples)
+{
+	run("INSERT INTO line_total VALUES (1, 1, %d, 1, %d, %d, 0, 0, 0, %d, %d)", LINE + 64, samples,
+	    samples, samples, samples * 5);
+	run("INSERT INTO code_total VALUES (1, %d, NULL, %d, %d, %d, %d, %d, %d, NULL)", SPE,
+	    FS_OP_LOAD, FS_SOURCE_L1, samples, samples * 256, samples, samples * 5);
+}
+
+static void analyze(void)
+{
+	struct fs_error error = { 0 };
+
+	ck_assert_msg(!fs_analyze(db, 1, &error), "%s", error.text);
+}
+
+static void finish(void)
+{
+	run("INSERT INTO line_total SELECT 1, 1, line, min(2, count(DISTINCT thread_id)), "
+	    "sum(samples), total(iif(op = 1, samples, 0)), total(iif(op = 2, samples, 0)), "
+	    "total(iif(op = 3, samples, 0)), total(iif(source BETWEEN 6 AND 11, samples, 0)), "
+	    "sum(latency_samples), sum(latency_sum) FROM access GROUP BY line");
+	run("INSERT INTO code_total SELECT 1, event_id, code_id, op, source, sum(samples), "
+	    "sum(period), sum(latency_samples), sum(latency_sum), max(latency_histogram) "
+	    "FROM access GROUP BY event_id, code_id, op, source, latency_max");
+	run("UPDATE event SET samples = coalesce((SELECT sum(samples) FROM access WHERE event_id = "
+	    "event.id), samples)");
+	analyze();
+}
+
+static const char *finding(const char *column)
+{
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "SELECT %s FROM line_finding WHERE line = %d", column, LINE);
+	return value(sql);
+}
+
+/* A thread that loads and stores its own word; some of the loads come from another core. */
+static void put_counter(int offset, int thread, int first, int last)
+{
+	put((struct use){ SPE, offset, FS_OP_LOAD, thread, FS_SOURCE_L1, 60, 4, first, last });
+	put((struct use){ SPE, offset, FS_OP_LOAD, thread, FS_SOURCE_PEER_LOCAL, 40, 120, first, last });
+	put((struct use){ SPE, offset, FS_OP_STORE, thread, FS_SOURCE_L1, 100, 4, first, last });
+}
+
+START_TEST(test_false)
+{
+	put_counter(0, 1, 0, 49);
+	put_counter(8, 2, 0, 49);
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(finding("verdict"), "false");
+	ck_assert_str_eq(finding("reason_code"), "other_bytes_written");
+	ck_assert_str_eq(finding("confidence"), "high");
+	ck_assert_str_eq(finding("rank"), "1");
+	ck_assert_str_eq(finding("samples || ' ' || loads || ' ' || stores || ' ' || peer_local"),
+			 "400 200 200 80");
+	ck_assert_str_eq(finding("misses_true"), "0.0");
+	ck_assert_str_eq(finding("writer_sampled"), "1");
+	/* 80 misses of 256 operations, each 116 cycles above a hit */
+	ck_assert_str_eq(finding("excess_latency"), "2375680.0");
+	ck_assert_str_eq(finding("latency_p95"), "123");
+	ck_assert_str_eq(value("SELECT count(*) FROM pair_finding"), "2");
+	ck_assert_str_eq(value("SELECT class || kind || a_offset || ' ' || b_offset || ' ' || a_width "
+			       "|| ' ' || a_tids || ' ' || b_tids FROM pair_finding WHERE rank = 1"),
+			 "FSSL0 8 8 101 102");
+}
+END_TEST
+
+START_TEST(test_true)
+{
+	put_counter(0, 1, 0, 49);
+	put_counter(0, 2, 0, 49);
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(finding("verdict"), "true");
+	ck_assert_str_eq(finding("misses_false"), "0.0");
+	ck_assert_str_eq(value("SELECT group_concat(DISTINCT class) FROM pair_finding"), "TS");
+	ck_assert_str_eq(value("SELECT a_tids FROM pair_finding"), "101,102");
+}
+END_TEST
+
+START_TEST(test_mixed)
+{
+	put_counter(0, 1, 0, 49);
+	put_counter(0, 2, 0, 49);
+	put_counter(8, 3, 0, 49);
+	put_counter(8, 4, 0, 49);
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(finding("verdict"), "mixed");
+	ck_assert_str_eq(value("SELECT count(DISTINCT class) FROM pair_finding"), "2");
+}
+END_TEST
+
+START_TEST(test_no_overlap_in_time)
+{
+	put_counter(0, 1, 0, 19);
+	put_counter(8, 2, 40, 59);
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(finding("verdict"), "unknown");
+	ck_assert_str_eq(finding("reason_code"), "no_overlap");
+	ck_assert_str_eq(finding("confidence"), "NULL");
+	ck_assert_str_eq(value("SELECT count(*) FROM pair_finding"), "0");
+}
+END_TEST
+
+START_TEST(test_writer_not_sampled)
+{
+	put((struct use){ SPE, 0, FS_OP_LOAD, 1, FS_SOURCE_HITM_LOCAL, 50, 120, 0, 49 });
+	put((struct use){ SPE, 8, FS_OP_LOAD, 2, FS_SOURCE_HITM_REMOTE, 50, 300, 0, 49 });
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(finding("verdict"), "unknown");
+	ck_assert_str_eq(finding("reason_code"), "writer_not_sampled");
+	ck_assert_str_eq(finding("hitm_local || ' ' || hitm_remote"), "50 50");
+}
+END_TEST
+
+/* SMT siblings share the cache: no contention between them. */
+START_TEST(test_one_core)
+{
+	put_counter(0, 1, 0, 49);
+	put_counter(8, 2, 0, 49);
+	put_background(20000);
+	run("UPDATE cpu SET core = 1 WHERE cpu = 2");
+	finish();
+	ck_assert_str_eq(finding("verdict"), "unknown");
+	ck_assert_str_eq(finding("reason_code"), "writer_not_sampled");
+}
+END_TEST
+
+START_TEST(test_rare)
+{
+	put((struct use){ SPE, 0, FS_OP_LOAD, 1, FS_SOURCE_L1, 9000, 4, 0, 49 });
+	put((struct use){ SPE, 0, FS_OP_LOAD, 1, FS_SOURCE_PEER_LOCAL, 12, 120, 0, 49 });
+	put((struct use){ SPE, 8, FS_OP_STORE, 2, FS_SOURCE_L1, 100, 4, 0, 49 });
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(finding("verdict"), "unknown");
+	ck_assert_str_eq(finding("reason_code"), "below_threshold");
+}
+END_TEST
+
+START_TEST(test_thin)
+{
+	put((struct use){ SPE, 0, FS_OP_LOAD, 1, FS_SOURCE_PEER_LOCAL, 3, 120, 0, 49 });
+	put((struct use){ SPE, 8, FS_OP_STORE, 2, FS_SOURCE_L1, 5, 4, 0, 49 });
+	put_background(500);
+	finish();
+	ck_assert_str_eq(finding("reason_code"), "too_few_samples");
+}
+END_TEST
+
+/* Without sources and cache events (Kunpeng 920 without event bits), slow accesses are misses. */
+START_TEST(test_latency_only)
+{
+	for (int thread = 1; thread <= 2; thread++) {
+		put((struct use){ SPE, 8 * thread, FS_OP_LOAD, thread, FS_SOURCE_NONE, 300, 4, 0, 49 });
+		put((struct use){ SPE, 8 * thread, FS_OP_LOAD, thread, FS_SOURCE_NONE, 60, 150, 0, 49 });
+		put((struct use){ SPE, 8 * thread, FS_OP_STORE, thread, FS_SOURCE_NONE, 100, 4, 0, 49 });
+	}
+	finish();
+	ck_assert_str_eq(finding("verdict"), "false");
+	ck_assert_str_eq(finding("evidence"), "latency");
+	ck_assert_str_eq(finding("confidence"), "low");
+	ck_assert_str_eq(finding("misses"), "120");
+}
+END_TEST
+
+/* The access event fires for the writes too; they are not counted twice. */
+START_TEST(test_watchpoints)
+{
+	put((struct use){ WATCH_WRITE, 0, FS_OP_STORE, 1, FS_SOURCE_NONE, 50, 0, 0, 49 });
+	put((struct use){ WATCH_ACCESS, 0, FS_OP_STORE, 1, FS_SOURCE_NONE, 50, 0, 0, 49 });
+	put((struct use){ WATCH_ACCESS, 8, FS_OP_LOAD, 2, FS_SOURCE_NONE, 70, 0, 0, 49 });
+	finish();
+	ck_assert_str_eq(finding("verdict"), "false");
+	ck_assert_str_eq(finding("confidence"), "medium");
+	ck_assert_str_eq(finding("evidence"), "access_order");
+	ck_assert_str_eq(finding("loads || ' ' || stores"), "70 50");
+	ck_assert_str_eq(finding("excess_latency"), "NULL");
+	ck_assert_str_eq(finding("reason LIKE 'No data source: verdict from bytes, threads and "
+				 "overlap in time%'"), "1");
+	ck_assert_str_eq(value("SELECT class || kind || a_offset || b_offset FROM pair_finding"),
+			 "FSSL08");
+}
+END_TEST
+
+/* Two events with their own periods; a store that missed L1 may only have asked for ownership. */
+START_TEST(test_load_and_store_events)
+{
+	run("INSERT INTO event (id, trace_id, idx, name, role, type, config, config1, sample_type, "
+	    "read_format, flags, precise_ip, sample_period, samples, period_sum) VALUES"
+	    "(%d, 1, 3, 'mem-loads', 'load', 4, 461, 30, 0, 0, 0, 2, 40, 0, 0),"
+	    "(%d, 1, 4, 'mem-stores', 'store', 4, 33488, 0, 0, 0, 0, 2, 400, 0, 0)", LOADS, STORES);
+	for (int thread = 1; thread <= 2; thread++) {
+		put((struct use){ LOADS, 8 * thread, FS_OP_LOAD, thread, FS_SOURCE_HITM_LOCAL, 500, 100, 0, 49 });
+		put((struct use){ STORES, 8 * thread, FS_OP_STORE, thread, FS_SOURCE_L1_MISS, 50, 0, 0, 49 });
+	}
+	finish();
+	ck_assert_str_eq(finding("verdict"), "false");
+	ck_assert_str_eq(finding("misses_false"), "1000.0");
+	ck_assert_str_eq(finding("miss_operations"), "40000.0");
+	/* 70 cycles above the threshold of the load event, below which hits lie */
+	ck_assert_str_eq(finding("excess_latency"), "2800000.0");
+	ck_assert_str_eq(value("SELECT group_concat(DISTINCT kind) FROM pair_finding"), "SL");
+}
+END_TEST
+
+START_TEST(test_quiet_lines)
+{
+	put_background(1000);
+	run("INSERT INTO line_total VALUES (1, 1, %d, 2, 100, 100, 0, 0, 0, 100, 400)", LINE);
+	finish();
+	ck_assert_str_eq(finding("verdict"), "read-only");
+	ck_assert_str_eq(value("SELECT verdict FROM line_finding WHERE rank = 1"), "private");
+}
+END_TEST
+
+START_TEST(test_again)
+{
+	put_counter(0, 1, 0, 49);
+	put_counter(8, 2, 0, 49);
+	put_background(20000);
+	finish();
+	analyze();
+	ck_assert_str_eq(value("SELECT count(*) FROM line_finding WHERE verdict = 'false'"), "1");
+	ck_assert_str_eq(value("SELECT count(*) FROM temp.sqlite_schema"), "0");
+	ck_assert_str_eq(value("SELECT count(*) > 10 AND min(length(reason)) > 20 FROM parameter"), "1");
+}
+END_TEST
+
+START_TEST(test_mem_bound)
+{
+	run("INSERT INTO event (id, trace_id, idx, name, role, type, config, sample_type, read_format, "
+	    "flags, precise_ip, samples, period_sum) VALUES"
+	    "(8, 1, 8, 'cycles', 'cycles', 0, 0, 0, 0, 0, 0, 100, 0),"
+	    "(9, 1, 9, 'stall_backend_mem', 'stall_mem', 8, 16389, 0, 0, 0, 0, 100, 0)");
+	run("INSERT INTO dso VALUES (1, 1, '/bin/a', NULL, 'user', 'verified', NULL, 0)");
+	run("INSERT INTO function VALUES (1, 1, 'hot', NULL, 0, 0), (2, 1, 'cold', NULL, 64, 0)");
+	run("INSERT INTO code (id, trace_id, dso_id, offset, ip, exact, function_id, samples) VALUES "
+	    "(1, 1, 1, 0, 0, 1, 1, 0), (2, 1, 1, 64, 64, 1, 2, 0)");
+	run("INSERT INTO profile VALUES (8, 1, 1, 80, 8000, 'group_read'), (9, 1, 1, 80, 6000, "
+	    "'group_read'), (8, 2, 1, 20, 2000, 'group_read'), (9, 2, 1, 20, 100, 'group_read')");
+	finish();
+	ck_assert_str_eq(value("SELECT mem_bound FROM mem_bound_finding WHERE function_id = 1"), "0.75");
+	ck_assert_str_eq(value("SELECT share FROM mem_bound_finding WHERE function_id = 1"), "0.8");
+	ck_assert_str_eq(value("SELECT low < 0.75 AND high > 0.75 FROM mem_bound_finding WHERE rank = 1"),
+			 "1");
+	ck_assert_str_eq(value("SELECT method FROM mem_bound_finding WHERE rank = 1"),
+			 "stall_backend_mem / cycles, group read");
+	ck_assert_str_eq(value("SELECT mem_bound FROM mem_bound_finding WHERE function_id = 2"), "NULL");
+	ck_assert_str_eq(value("SELECT tip FROM mem_bound_finding WHERE function_id = 2"),
+			 "Only 20 samples: a ratio needs 30");
+}
+END_TEST
+
+START_TEST(test_latency_share_is_not_mem_bound)
+{
+	put_counter(0, 1, 0, 49);
+	finish();
+	ck_assert_str_eq(value("SELECT source FROM mem_bound_finding"), "spe_latency_share");
+	ck_assert_str_eq(value("SELECT count(mem_bound) FROM mem_bound_finding"), "0");
+	ck_assert_str_eq(value("SELECT sum(share) FROM mem_bound_finding"), "1.0");
+}
+END_TEST
+
+START_TEST(test_functions)
+{
+	struct fs_error error = { 0 };
+
+	ck_assert_int_eq(fs_analyze_register(db, &error), 0);
+	ck_assert_str_eq(value("SELECT bit_or(column1) FROM (VALUES (1), (4), (NULL))"), "5");
+	ck_assert_str_eq(value("SELECT bit_or(1) WHERE 0"), "0");
+	ck_assert_str_eq(value("SELECT popcount(-1) || ' ' || popcount(0)"), "64 0");
+	ck_assert_str_eq(value("SELECT histogram_quantile(column1, 0.5) FROM (VALUES (x'0403'), "
+			       "(x'0701'), (NULL))"), "4");
+	ck_assert_str_eq(value("SELECT histogram_quantile(NULL, 0.5)"), "NULL");
+	ck_assert_str_eq(value("SELECT histogram_above(x'04030702', 5)"), "2");
+	ck_assert_str_eq(value("SELECT quantiles_by(column1, column2, 0.5) FROM (VALUES (1, x'0401'), "
+			       "(2, x'0701'), (1, x'0402'), (3, NULL))"), "{\"1\":4,\"2\":7}");
+	ck_assert_str_eq(value("SELECT quantiles_by(1, x'04', 0.5) WHERE 0"), "{}");
+	ck_assert_int_eq(sqlite3_exec(db, "SELECT histogram_quantile(x'04', 0.5)", NULL, NULL, NULL),
+			 SQLITE_ERROR);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("analyze");
+	TCase *cases = tcase_create("passes");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(cases, open_database, close_database);
+	tcase_add_test(cases, test_false);
+	tcase_add_test(cases, test_true);
+	tcase_add_test(cases, test_mixed);
+	tcase_add_test(cases, test_no_overlap_in_time);
+	tcase_add_test(cases, test_writer_not_sampled);
+	tcase_add_test(cases, test_one_core);
+	tcase_add_test(cases, test_rare);
+	tcase_add_test(cases, test_thin);
+	tcase_add_test(cases, test_latency_only);
+	tcase_add_test(cases, test_watchpoints);
+	tcase_add_test(cases, test_load_and_store_events);
+	tcase_add_test(cases, test_quiet_lines);
+	tcase_add_test(cases, test_again);
+	tcase_add_test(cases, test_mem_bound);
+	tcase_add_test(cases, test_latency_share_is_not_mem_bound);
+	tcase_add_test(cases, test_functions);
+	suite_add_tcase(suite, cases);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
