@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "analyze/analyze.h"
@@ -29,7 +30,7 @@ struct options {
 	size_t input_count, input_capacity;
 	const char **roots;
 	size_t root_count, root_capacity;
-	bool json, quiet;
+	bool json, quiet, progress;
 	struct fs_load_options load;
 };
 
@@ -40,6 +41,7 @@ enum {
 	KEY_NO_SAMPLES,
 	KEY_STRICT,
 	KEY_REPLACE,
+	KEY_PROGRESS,
 	KEY_JSON,
 	KEY_DB
 };
@@ -63,6 +65,8 @@ static const struct argp_option option_table[] = {
 	  0 },
 	{ "replace", KEY_REPLACE, NULL, 0, "Import again a trace that is already there", 0 },
 	{ "json", KEY_JSON, NULL, 0, "Write the closing summary as JSON", 0 },
+	{ "progress", KEY_PROGRESS, NULL, 0, "Show progress on standard error [only on a terminal]",
+	  0 },
 	{ "quiet", 'q', NULL, 0, "No closing summary", 0 },
 	{ 0 },
 };
@@ -106,6 +110,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 		return 0;
 	case 'q':
 		options->quiet = true;
+		options->progress = false;
+		return 0;
+	case KEY_PROGRESS:
+		options->progress = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		return add_text(&options->inputs, &options->input_count, &options->input_capacity,
@@ -140,15 +148,55 @@ static void guard_temporary(const struct fs_target *target)
 	snprintf(temporary_path, sizeof(temporary_path), "%s", path ? path : "");
 }
 
+/* One line on standard error, at most six times a second, and once more at the end. */
+struct progress {
+	struct timespec start, last;
+};
+
+static double seconds_since(const struct timespec *from, const struct timespec *now)
+{
+	return (double)(now->tv_sec - from->tv_sec) + (double)(now->tv_nsec - from->tv_nsec) / 1e9;
+}
+
+static void show_progress(void *context, uint64_t samples, uint64_t done, uint64_t total)
+{
+	struct progress *progress = context;
+	struct timespec now;
+	double elapsed;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (seconds_since(&progress->last, &now) < 1.0 / 6)
+		return;
+	progress->last = now;
+	elapsed = seconds_since(&progress->start, &now);
+	fprintf(stderr, "\r%llu samples, %llu of %llu MB, %.0f s left \033[K",
+		(unsigned long long)samples, (unsigned long long)(done >> 20),
+		(unsigned long long)(total >> 20),
+		done ? elapsed * (double)(total - done) / (double)done : 0);
+}
+
+static void end_progress(const struct progress *progress)
+{
+	if (seconds_since(&progress->start, &progress->last) > 0)
+		fputs("\r\033[K", stderr);
+}
+
 /* Import one file; its summary goes to out. */
 static int ingest(const struct options *options, const char *input, FILE *out, bool *ret_damaged,
 		  struct fs_error *error)
 {
 	struct fs_load_options load = options->load;
 	struct fs_load_result result = { 0 };
+	struct progress progress;
 	struct fs_target target;
 	int code;
 
+	clock_gettime(CLOCK_MONOTONIC, &progress.start);
+	progress.last = progress.start;
+	if (options->progress) {
+		load.progress = show_progress;
+		load.progress_context = &progress;
+	}
 	load.path = input;
 	load.symbol_roots = options->roots;
 	load.symbol_root_count = options->root_count;
@@ -156,6 +204,7 @@ static int ingest(const struct options *options, const char *input, FILE *out, b
 	guard_temporary(&target);
 	if (!code)
 		code = fs_load(target.db, &load, &result, error);
+	end_progress(&progress);
 	if (!code && !result.already_there)
 		code = fs_analyze(target.db, result.trace_id, error);
 	if (!code && result.already_there)
@@ -220,7 +269,7 @@ int main(int argc, char **argv)
 		NULL,
 	};
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct options options = { .db = getenv("FSIGHT_DB") };
+	struct options options = { .db = getenv("FSIGHT_DB"), .progress = isatty(STDERR_FILENO) };
 	int code;
 
 	/* one thread uses SQLite, and nobody asks how much memory it has */

@@ -823,6 +823,7 @@ int fs_decoder_next(struct fs_decoder *decoder, struct fs_batch *batch, bool *re
 			FS_TRY(continue_aux(decoder, batch, error));
 		}
 	}
+	batch->file_offset = decoder->cursor.position;
 	*ret_more = batch->count > 0;
 	return 0;
 }

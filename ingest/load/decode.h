@@ -54,6 +54,7 @@ struct fs_batch {
 	size_t count;
 	struct fs_read_row *reads;
 	size_t read_count, read_capacity;
+	uint64_t file_offset; /* how far in the input the decoder was */
 };
 
 int fs_batch_init(struct fs_batch *batch);

@@ -302,6 +302,7 @@ static int write_batches(struct load *load)
 	struct fs_bulk samples;
 	struct fs_bulk reads;
 	const struct fs_batch *batch;
+	uint64_t written = 0;
 	int code = fs_bulk_open(&samples, load->db, "sample", FS_SAMPLE_COLUMNS, load->error);
 
 	if (fs_bulk_open(&reads, load->db, "sample_read", FS_READ_COLUMNS, load->error) && !code)
@@ -313,6 +314,10 @@ static int write_batches(struct load *load)
 				code = fs_bulk_insert(&reads, batch->reads, batch->read_count,
 						      load->error);
 		}
+		written += batch->count;
+		if (load->options->progress)
+			load->options->progress(load->options->progress_context, written,
+						batch->file_offset, load->session.file.size);
 		fs_queue_give(&load->queue);
 	}
 	fs_bulk_close(&samples);

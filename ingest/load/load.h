@@ -25,6 +25,10 @@ struct fs_load_options {
 	bool no_samples; /* keep roll-ups only */
 	bool strict;	 /* refuse a damaged file */
 	bool replace;	 /* a trace of the same bytes is removed first */
+	/* called by the writing thread after each batch, or NULL: samples so far, bytes of the
+	 * input behind them, bytes in all */
+	void (*progress)(void *context, uint64_t samples, uint64_t done, uint64_t total);
+	void *progress_context;
 };
 
 struct fs_load_result {
