@@ -5,6 +5,11 @@
 #include "query/database.h"
 #include "query/listing.h"
 
+/* SQL: all functions of the row's source have the same tip, which is then told once. */
+#define ONE_TIP                                                                                    \
+	"(SELECT count(*) > 1 AND count(DISTINCT ifnull(o.tip, '')) = 1 FROM mem_bound_finding "   \
+	"AS o WHERE o.trace_id = :trace AND o.source = mem_bound.source)"
+
 static const struct fs_query_column columns[] = {
 	FS_COLUMN("rank", "RANK", INTEGER, FS_SHOW_DEFAULT, NULL, "From 1"),
 	FS_COLUMN("function", "FUNCTION", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE, NULL,
@@ -25,27 +30,33 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("n", "N", INTEGER, FS_SHOW_DEFAULT, NULL, "Samples behind the number"),
 	FS_COLUMN("method", "METHOD", TEXT, FS_SHOW_TRUNCATE, NULL,
 		  "The formula, with the events' names"),
-	FS_COLUMN("tip", "TIP", TEXT, FS_SHOW_DEFAULT | FS_SHOW_WRAP, NULL,
-		  "What to do, or why there is no number"),
+	FS_COLUMN("tip", "TIP", TEXT, FS_SHOW_WRAP, NULL, "What to do, or why there is no number"),
+	FS_COLUMN("own_tip", "TIP", TEXT, FS_SHOW_DEFAULT | FS_SHOW_SUMMARY | FS_SHOW_WRAP,
+		  "iif(" ONE_TIP ", NULL, tip)", "The tip, unless all functions have the same"),
 };
 
-/* A ratio is never shown without its formula; and a latency share is not boundness. */
+/* A ratio is never shown without its formula, and a latency share is not boundness. */
 static int note_method(struct fs_options *options, struct fs_error *error)
 {
 	sqlite3_stmt *statement = NULL;
-	int code =
-		fs_database_prepare(options->query,
-				    "SELECT DISTINCT source, method FROM mem_bound_finding WHERE "
-				    "trace_id = ? ORDER BY rank",
-				    &statement, error);
+	int code = fs_database_prepare(options->query,
+				       "SELECT source, method, iif(count(*) > 1 AND "
+				       "count(DISTINCT ifnull(tip, '')) = 1, min(tip), NULL) "
+				       "FROM mem_bound_finding WHERE trace_id = ? "
+				       "GROUP BY source, method ORDER BY min(rank) LIMIT 4",
+				       &statement, error);
 
 	if (code)
 		return code;
 	sqlite3_bind_int64(statement, 1, options->trace_id);
-	while (!code && sqlite3_step(statement) == SQLITE_ROW)
-		code = fs_options_note(options, error, "%s: %s",
+	while (!code && sqlite3_step(statement) == SQLITE_ROW) {
+		const char *tip = (const char *)sqlite3_column_text(statement, 2);
+
+		code = fs_options_note(options, error, "%s = %s%s%s",
 				       (const char *)sqlite3_column_text(statement, 0),
-				       (const char *)sqlite3_column_text(statement, 1));
+				       (const char *)sqlite3_column_text(statement, 1),
+				       tip ? ". " : "", tip ? tip : "");
+	}
 	sqlite3_finalize(statement);
 	return code;
 }

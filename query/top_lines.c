@@ -2,10 +2,13 @@
 /*
  * top-lines: cache lines with a verdict, the costliest first; schema/views/top_lines.sql.
  *
- * When no line is contended, the answer is how much contention the capture could have missed.
- * Rule of three: if none of n samples fell on a contended line, then with 95 % confidence fewer
- * than 3 in n accesses do.
+ * When no line is contended, the answer is how much contention the capture could have missed. A
+ * verdict needs some samples that missed (k, the passes' min_miss_samples). A line with the share
+ * p of the accesses gives n p of n samples on average; with 95 % it gives k when n p is large
+ * enough: 3.0 for k = 1 (the rule of three), 9.2 for k = 5.
  */
+#include <math.h>
+
 #include "query/database.h"
 #include "query/listing.h"
 
@@ -75,55 +78,111 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("reason", "REASON", TEXT, FS_SHOW_WRAP, NULL, "The same in a sentence"),
 };
 
-/* The answer's own footing: what n samples without a contended line can exclude. */
-static int note_power(struct fs_options *options, struct fs_error *error)
+static int sum_lines(const struct fs_query *query, const char *what, const char *which,
+		     int64_t trace_id, int64_t *ret_value, struct fs_error *error)
+{
+	char sql[128];
+
+	snprintf(sql, sizeof(sql), "SELECT %s FROM line_total WHERE trace_id = ? AND %s", what,
+		 which);
+	return fs_database_integer(query, sql, trace_id, 0, ret_value, error);
+}
+
+/* A threshold that the passes used for this trace; schema table `parameter`. */
+static int parameter(const struct fs_options *options, const char *name, double missing,
+		     double *ret_value, struct fs_error *error)
+{
+	sqlite3_stmt *statement = NULL;
+
+	FS_TRY(fs_database_prepare(options->query,
+				   "SELECT value FROM parameter WHERE trace_id = ? AND name = ?",
+				   &statement, error));
+	sqlite3_bind_int64(statement, 1, options->trace_id);
+	sqlite3_bind_text(statement, 2, name, -1, SQLITE_STATIC);
+	*ret_value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_double(statement, 0)
+							   : missing;
+	sqlite3_finalize(statement);
+	return 0;
+}
+
+/* The expected count at which a Poisson count is at least `needed` with 95 %: 3.0 for one. */
+static double expected_for(unsigned int needed)
+{
+	double expected = needed;
+
+	for (;; expected += 0.01) {
+		double term = exp(-expected);
+		double below = 0;
+
+		for (unsigned int i = 0; i < needed; i++) {
+			below += term;
+			term *= expected / (i + 1);
+		}
+		if (below <= 0.05)
+			return expected;
+	}
+}
+
+/* The answer's own footing: what so many samples without a contended line exclude. */
+static int note_power(struct fs_options *options, int64_t samples, struct fs_error *error)
 {
 	const struct fs_query *query = options->query;
-	int64_t trace = options->trace_id;
-	int64_t samples, writes, latency, worst;
-	double power, bound;
+	int64_t writes, latency, worst;
+	double needed, expected, floor, power, bound;
 
-	FS_TRY(fs_database_integer(query, "SELECT memory_samples FROM trace WHERE id = ?", trace, 0,
-				   &samples, error));
+	FS_TRY(sum_lines(query, "sum(stores + atomics)", "1", options->trace_id, &writes, error));
+	FS_TRY(sum_lines(query, "sum(latency_sum)", "1", options->trace_id, &latency, error));
+	FS_TRY(sum_lines(query, "max(latency_sum)", "threads > 1", options->trace_id, &worst,
+			 error));
+	FS_TRY(parameter(options, "min_miss_samples", 1, &needed, error));
+	FS_TRY(parameter(options, "min_program_share", 0, &floor, error));
+	needed = needed >= 1 && needed <= 100 ? needed : 1;
+	expected = expected_for((unsigned int)needed);
+	power = expected / (double)samples;
+	power = power > floor ? power : floor;
+	power = power < 1 ? power : 1;
+	bound = latency ? (double)worst / (double)latency : 0;
+	bound = bound > power ? bound : power;
+	return fs_options_note(
+		options, error,
+		"no contended line was found: no line above %.2g %% of memory latency; "
+		"this capture would have shown one above %.2g %% (a verdict needs %.0f "
+		"samples; %.1f expected give them with 95 %%, of n = %lld memory "
+		"samples)%s",
+		100 * bound, 100 * power, needed, expected, (long long)samples,
+		writes ? ""
+		       : "; no store was sampled, so contention between writers "
+			 "could not be seen");
+}
+
+static int check_contended(struct fs_options *options, struct fs_error *error)
+{
+	const struct fs_query *query = options->query;
+	int64_t samples, contended, unknown;
+
+	FS_TRY(fs_database_integer(query,
+				   "SELECT count(*) FROM line_finding WHERE trace_id = ? AND "
+				   "verdict IN ('false', 'true', 'mixed', 'adjacent')",
+				   options->trace_id, 0, &contended, error));
+	if (contended)
+		return 0;
+	FS_TRY(fs_database_integer(query, "SELECT memory_samples FROM trace WHERE id = ?",
+				   options->trace_id, 0, &samples, error));
 	if (!samples)
 		return fs_options_note(
 			options, error,
 			"no sample of this trace has a data address, so contention is "
 			"not measurable; `fsquery health` says what to record");
+	FS_TRY(note_power(options, samples, error));
 	FS_TRY(fs_database_integer(query,
-				   "SELECT sum(stores + atomics) FROM line_total WHERE "
-				   "trace_id = ?",
-				   trace, 0, &writes, error));
-	FS_TRY(fs_database_integer(query,
-				   "SELECT sum(latency_sum) FROM line_total WHERE "
-				   "trace_id = ?",
-				   trace, 0, &latency, error));
-	FS_TRY(fs_database_integer(query,
-				   "SELECT max(latency_sum) FROM line_total WHERE "
-				   "trace_id = ? AND threads > 1",
-				   trace, 0, &worst, error));
-	power = samples > 3 ? 300.0 / (double)samples : 100;
-	bound = latency ? 100 * (double)worst / (double)latency : 0;
-	bound = bound > power ? bound : power;
-	return fs_options_note(options, error,
-			       "nothing is contended: no line above %.2g %% of memory "
-			       "latency; this capture would have shown one above %.2g %% (rule of "
-			       "three, 3 / n at 95 %%, n = %lld memory samples)%s",
-			       bound, power, (long long)samples,
-			       writes ? ""
-				      : "; but no store was sampled, so "
-					"contention between writers could not be seen");
-}
-
-static int check_contended(struct fs_options *options, struct fs_error *error)
-{
-	int64_t contended;
-
-	FS_TRY(fs_database_integer(options->query,
-				   "SELECT count(*) FROM line_finding WHERE trace_id = "
-				   "? AND verdict IN ('false', 'true', 'mixed', 'adjacent')",
-				   options->trace_id, 0, &contended, error));
-	return contended ? 0 : note_power(options, error);
+				   "SELECT count(*) FROM line_finding WHERE trace_id = ? AND "
+				   "verdict = 'unknown'",
+				   options->trace_id, 0, &unknown, error));
+	return unknown ? fs_options_note(options, error,
+					 "lines with the verdict unknown: %lld; --columns "
+					 "rank,line,reason says why",
+					 (long long)unknown)
+		       : 0;
 }
 
 static const struct fs_listing listing = {
