@@ -24,21 +24,29 @@ FROM (SELECT m.line_id, min(m.side_id, t.side_id) AS a, max(m.side_id, t.side_id
 WHERE score > 0;
 DELETE FROM t_pair WHERE share < (SELECT min_pair_share FROM t_parameter) OR place > (SELECT pairs_per_line FROM t_parameter);
 
--- What stands on each side: the code with most samples, the threads, the samples.
+-- What stands on each side: the samples, the code with most of them, the first 64 threads.
+DROP TABLE IF EXISTS temp.t_side_part;
+CREATE TEMP TABLE t_side_part (side_id INTEGER, code_id INTEGER, tid INTEGER, samples INTEGER);
+INSERT INTO t_side_part
+SELECT s.id, c.code_id, t.tid, sum(c.samples)
+FROM t_cell c
+     CROSS JOIN t_side s ON s.line_id = c.line_id AND s.offset = c.offset AND s.width = c.width AND s.op = c.op AND s.site = c.site
+     LEFT JOIN thread t ON t.id = c.thread_id
+-- (+ keeps SQLite from looking every side up by its id)
+WHERE +s.id IN (SELECT a FROM t_pair UNION ALL SELECT b FROM t_pair)
+GROUP BY s.id, t.tid, c.code_id;
 DROP TABLE IF EXISTS temp.t_side_use;
-CREATE TEMP TABLE t_side_use (side_id INTEGER PRIMARY KEY, samples, tids, code_id INTEGER);
-WITH used AS MATERIALIZED (SELECT a AS id FROM t_pair UNION SELECT b FROM t_pair),
-     part AS MATERIALIZED
-       (SELECT s.id AS side_id, c.code_id, c.thread_id, sum(c.samples) AS samples
-        FROM used u JOIN t_side s ON s.id = u.id
-             JOIN t_cell c ON c.line_id = s.line_id AND c.offset = s.offset AND c.op = s.op
-                          AND c.width = s.width AND c.site = s.site
-        GROUP BY s.id, c.code_id, c.thread_id)
-INSERT INTO t_side_use
-SELECT side_id, sum(samples),
-       (SELECT group_concat(tid) FROM (SELECT DISTINCT t.tid FROM part q JOIN thread t ON t.id = q.thread_id WHERE q.side_id = p.side_id ORDER BY t.tid LIMIT 64)),
-       (SELECT code_id FROM part q WHERE q.side_id = p.side_id GROUP BY code_id ORDER BY sum(samples) DESC, code_id LIMIT 1)
-FROM part p GROUP BY side_id;
+CREATE TEMP TABLE t_side_use (side_id INTEGER PRIMARY KEY, samples INTEGER, code_id INTEGER, tids);
+INSERT INTO t_side_use (side_id, samples, tids)
+SELECT side_id, sum(samples), group_concat(tid) FILTER (WHERE place <= 64)
+FROM (SELECT side_id, tid, sum(samples) AS samples, row_number() OVER (PARTITION BY side_id ORDER BY tid) AS place
+      FROM t_side_part GROUP BY side_id, tid)
+GROUP BY side_id;
+WITH code AS MATERIALIZED
+       (SELECT side_id, code_id, max(samples) -- SQLite takes code_id from the row of the maximum
+        FROM (SELECT side_id, code_id, sum(samples) AS samples FROM t_side_part GROUP BY side_id, code_id)
+        GROUP BY side_id)
+UPDATE t_side_use SET code_id = code.code_id FROM code WHERE code.side_id = t_side_use.side_id;
 
 INSERT INTO pair_finding
  (trace_id, rank, line, space_id, class, kind, a_offset, a_width, a_op, a_code_id, a_function_id, a_tids, a_samples,
@@ -48,8 +56,8 @@ SELECT :trace, row_number() OVER (ORDER BY p.score DESC, l.line, l.space, p.a, p
        CASE WHEN a.op IN (2, 3) AND b.op IN (2, 3) THEN 'SS' ELSE 'SL' END,
        a.offset, nullif(a.width, 0), a.op, ua.code_id, ka.function_id, coalesce(ua.tids, ''), ua.samples,
        b.offset, nullif(b.width, 0), b.op, ub.code_id, kb.function_id, coalesce(ub.tids, ''), ub.samples,
-       popcount(p.slices), p.score, p.share * n.cost_share,
-       p.share * n.cost_share - 2 * abs(p.share * n.cost_share) / sqrt(p.misses), p.share * n.cost_share + 2 * abs(p.share * n.cost_share) / sqrt(p.misses), p.misses,
+       popcount(p.slices), p.score, p.cost,
+       p.cost - 2 * abs(p.cost) / sqrt(p.misses), p.cost + 2 * abs(p.cost) / sqrt(p.misses), p.misses,
        CASE WHEN t.method = 1 THEN 'access_order' WHEN t.transfers > 0 THEN 'transfer' WHEN t.method = 2 THEN 'latency' ELSE 'l1_miss' END,
        CASE p.class WHEN 'FS' THEN 'false' ELSE 'true' END,
        CASE p.class WHEN 'FS' THEN 'disjoint_bytes' ELSE 'common_bytes' END,
@@ -57,10 +65,11 @@ SELECT :trace, row_number() OVER (ORDER BY p.score DESC, l.line, l.space, p.a, p
               CASE p.class WHEN 'FS' THEN 'Different bytes' ELSE 'Common bytes' END, p.misses, 100 * p.share,
               popcount(p.slices), max(coalesce(f.slices, 1), popcount(p.slices)),
               CASE WHEN a.width = 0 OR b.width = 0 THEN '; an unknown width is taken as one byte' ELSE '' END), 1
-FROM t_pair p JOIN t_line l ON l.id = p.line_id LEFT JOIN t_life f ON f.line_id = p.line_id JOIN t_total t ON t.line_id = p.line_id
+FROM (SELECT p.*, CASE WHEN t.latency_samples > 0 THEN p.share * t.excess / nullif(g.latency, 0) END AS cost
+      FROM t_pair p JOIN t_total t ON t.line_id = p.line_id, t_program g) p
+     JOIN t_line l ON l.id = p.line_id LEFT JOIN t_life f ON f.line_id = p.line_id JOIN t_total t ON t.line_id = p.line_id
      JOIN t_side a ON a.id = p.a JOIN t_side b ON b.id = p.b
      JOIN t_side_use ua ON ua.side_id = p.a JOIN t_side_use ub ON ub.side_id = p.b
-     JOIN line_finding n ON n.trace_id = :trace AND n.line = l.line AND n.space_id IS nullif(l.space, -1)
      LEFT JOIN code ka ON ka.id = ua.code_id LEFT JOIN code kb ON kb.id = ub.code_id;
 
 DROP TABLE t_event;
@@ -84,4 +93,5 @@ DROP TABLE t_verdict;
 DROP TABLE t_p95;
 DROP TABLE t_quiet;
 DROP TABLE t_pair;
+DROP TABLE t_side_part;
 DROP TABLE t_side_use;
