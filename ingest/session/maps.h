@@ -2,13 +2,15 @@
 /*
  * What was mapped where, over time.
  *
- * Pass one notes every MMAP and MMAP2; fs_maps_settle() sorts them by process and address into
- * implicit interval trees. A lookup finds all mappings of a process that cover an address and
- * takes the latest one that was made in time: perf records no unmapping, a later mapping replaces
- * the earlier one.
+ * Pass one notes every MMAP and MMAP2. perf records no unmapping: a later mapping replaces what it
+ * covers of the earlier ones. fs_maps_settle() therefore cuts the addresses of each process at
+ * the ends of its mappings and builds a segment tree over the pieces. A mapping is listed in the
+ * few nodes that make up its range, each node lists its mappings by time, and a lookup searches
+ * the nodes above the address: O(log^2) however often an address was mapped.
  *
- *   sorted by (pid, address):  | pid 7: m0 m1 m2 ... | pid 9: ... |
- *   the middle of a range is the root of its tree; reach[i] is the highest end below node i
+ *   mappings:   |-------- a --------|        nodes:       [abc]
+ *                    |-- b --|                          /       \
+ *   edges:      e0   e1      e2     e3                [..]     piece 2
  */
 #ifndef FS_SESSION_MAPS_H
 #define FS_SESSION_MAPS_H
@@ -40,8 +42,10 @@ struct fs_dso {
 struct fs_maps {
 	struct fs_map *maps;
 	size_t count, capacity;
-	uint64_t *reach;
-	struct fs_table roots; /* pid -> first and end index, packed as two u32 */
+	uint64_t *edges;  /* of all processes, each process's sorted */
+	size_t *lists;	  /* of node n of a process: 2 * first edge + n; where its list begins */
+	uint32_t *listed; /* indexes of maps by node and time */
+	struct fs_table roots; /* pid -> first edge and their number, packed as two u32 */
 	struct fs_dso *dsos;
 	size_t dso_count, dso_capacity;
 	struct fs_table dso_ids; /* {path, build_id} -> index */
@@ -59,7 +63,8 @@ int fs_maps_settle(struct fs_maps *maps);
 /*
  * The index of the mapping that covers address in an image at time_ns, FS_NONE if there is none.
  * A forked image that maps nothing itself there is looked up in its parent at the time of the
- * fork. *ret_from and *ret_to bound the time for which the answer holds: [from, to).
+ * fork. *ret_from and *ret_to bound the time for which the answer holds: [from, to), which
+ * contains time_ns unless that is UINT64_MAX.
  */
 int64_t fs_maps_find(const struct fs_maps *maps, const struct fs_threads *threads, int64_t space,
 		     uint64_t address, uint64_t time_ns, uint64_t *ret_from, uint64_t *ret_to);

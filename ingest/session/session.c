@@ -43,6 +43,18 @@ static int too_short(struct handling *handling)
 	return 0;
 }
 
+/* Note a loss that belongs to the record's CPU, where that is told. */
+static void note_loss(struct handling *handling, enum fs_loss_kind kind, uint64_t count)
+{
+	struct fs_loss *loss = &handling->session->loss;
+	uint64_t offset = handling->record->offset;
+
+	if (handling->id.has_cpu)
+		fs_loss_add(loss, kind, count, 0, offset, "cpu %u", handling->id.cpu);
+	else
+		fs_loss_add(loss, kind, count, 0, offset, "trace");
+}
+
 /* The rest of the payload as a string that ends at a NUL or at the end. */
 static int take_name(struct handling *handling, uint32_t *ret_id)
 {
@@ -150,25 +162,15 @@ static int handle_lost(struct handling *handling)
 	lost = fs_read_u64(&handling->payload);
 	if (handling->payload.failed)
 		return too_short(handling);
-	if (!lost)
-		return 0;
-	if (handling->id.has_cpu)
-		fs_loss_add(&handling->session->loss,
-			    samples ? FS_LOSS_LOST_SAMPLES : FS_LOSS_LOST_RECORDS, lost, 0,
-			    handling->record->offset, "cpu %u", handling->id.cpu);
-	else
-		fs_loss_add(&handling->session->loss,
-			    samples ? FS_LOSS_LOST_SAMPLES : FS_LOSS_LOST_RECORDS, lost, 0,
-			    handling->record->offset, "trace");
+	if (lost)
+		note_loss(handling, samples ? FS_LOSS_LOST_SAMPLES : FS_LOSS_LOST_RECORDS, lost);
 	return 0;
 }
 
 static int handle_throttle(struct handling *handling)
 {
 	if (handling->record->type == FS_RECORD_THROTTLE)
-		fs_loss_add(&handling->session->loss, FS_LOSS_THROTTLED, 1, 0,
-			    handling->record->offset, "cpu %d",
-			    handling->id.has_cpu ? (int)handling->id.cpu : -1);
+		note_loss(handling, FS_LOSS_THROTTLED, 1);
 	return 0;
 }
 
@@ -192,9 +194,7 @@ static int handle_aux(struct handling *handling)
 		return too_short(handling);
 	for (size_t i = 0; i < sizeof(flag) / sizeof(flag[0]); i++)
 		if (flags & flag[i].bit)
-			fs_loss_add(&handling->session->loss, flag[i].kind, 1, 0,
-				    handling->record->offset, "cpu %d",
-				    handling->id.has_cpu ? (int)handling->id.cpu : -1);
+			note_loss(handling, flag[i].kind, 1);
 	return 0;
 }
 
@@ -375,7 +375,8 @@ static int handle_auxtrace_info(struct handling *handling)
 	fs_read_u32(payload);
 	if (payload->failed)
 		return too_short(handling);
-	if (type != AUXTRACE_ARM_SPE)
+	/* a recording has one: a file made of thousands would make fs_session_midr() slow */
+	if (type != AUXTRACE_ARM_SPE || spe->present)
 		return 0;
 	spe->present = true;
 	if (fs_reader_left(payload) == SPE_METADATA_V1_WORDS * 8) {
@@ -602,8 +603,9 @@ static void settle_spe(struct fs_session *session)
 static int settle(struct fs_session *session, struct fs_error *error)
 {
 	for (size_t cpu = 0; cpu < session->switch_cpus; cpu++)
-		qsort(session->switches[cpu].switches, session->switches[cpu].count,
-		      sizeof(struct fs_switch), by_switch_time);
+		if (session->switches[cpu].count)
+			qsort(session->switches[cpu].switches, session->switches[cpu].count,
+			      sizeof(struct fs_switch), by_switch_time);
 	settle_spe(session);
 	if (settle_build_ids(session) || fs_threads_settle(&session->threads) ||
 	    fs_maps_settle(&session->maps))
@@ -660,10 +662,11 @@ void fs_session_close(struct fs_session *session)
 
 uint64_t fs_clock_ns(const struct fs_clock *clock, uint64_t cycles)
 {
-	uint64_t low_mask = (1ull << clock->shift) - 1;
+	uint64_t low_mask;
 
 	if (!clock->valid)
 		return 0;
+	low_mask = (1ull << clock->shift) - 1;
 	if (clock->is_short)
 		cycles = clock->cycles + ((cycles - clock->cycles) & clock->mask);
 	return clock->zero + (cycles >> clock->shift) * clock->mult +

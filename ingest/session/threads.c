@@ -6,24 +6,107 @@
 #include "common/error.h"
 #include "common/vector.h"
 
+/* ---- timelines ---- */
+
+static void timeline_init(struct fs_timeline *timeline)
+{
+	*timeline = (struct fs_timeline){ 0 };
+	fs_table_init(&timeline->ranges, 8, 8);
+}
+
+static void timeline_free(struct fs_timeline *timeline)
+{
+	fs_table_free(&timeline->ranges);
+	free(timeline->items);
+}
+
+/* Append an item; those of one key come one after the other, in order of their start. */
+static int timeline_add(struct fs_timeline *timeline, uint64_t key, uint64_t start_ns,
+			uint64_t index)
+{
+	uint32_t *range;
+	bool added;
+
+	FS_TRY(FS_RESERVE(timeline->items, timeline->capacity, timeline->count + 1));
+	range = fs_table_put(&timeline->ranges, &key, NULL, &added);
+	if (!range)
+		return FS_NOMEM;
+	if (added)
+		range[0] = (uint32_t)timeline->count;
+	timeline->items[timeline->count++] = (struct fs_timeline_item){ start_ns, index };
+	range[1] = (uint32_t)timeline->count;
+	return 0;
+}
+
+/* The last item of a key that had started at time_ns, else its first; false: no such key. */
+static bool timeline_find(const struct fs_timeline *timeline, uint64_t key, uint64_t time_ns,
+			  int64_t *ret_index, uint64_t *ret_from, uint64_t *ret_to)
+{
+	const uint32_t *range = fs_table_get(&timeline->ranges, &key);
+	const struct fs_timeline_item *items = timeline->items;
+	size_t low;
+	size_t high;
+
+	if (!range)
+		return false;
+	low = range[0];
+	high = range[1];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (items[middle].start_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	low -= low > range[0];
+	*ret_from = low > range[0] ? items[low].start_ns : 0;
+	*ret_to = low + 1 < range[1] ? items[low + 1].start_ns : UINT64_MAX;
+	*ret_index = (int64_t)items[low].index;
+	return true;
+}
+
+struct keyed {
+	uint64_t key, start_ns, index;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct keyed *left = a;
+	const struct keyed *right = b;
+
+	if (left->key != right->key)
+		return left->key < right->key ? -1 : 1;
+	/* indexes were given in order of time */
+	return left->index < right->index ? -1 : left->index > right->index;
+}
+
+static int timeline_fill(struct fs_timeline *timeline, struct keyed *keyed, size_t count)
+{
+	if (count)
+		qsort(keyed, count, sizeof(*keyed), by_key);
+	for (size_t i = 0; i < count; i++)
+		FS_TRY(timeline_add(timeline, keyed[i].key, keyed[i].start_ns, keyed[i].index));
+	return 0;
+}
+
 int fs_threads_init(struct fs_threads *threads)
 {
 	*threads = (struct fs_threads){ 0 };
-	fs_table_init(&threads->by_tid, 8, 8);
-	fs_table_init(&threads->by_pid, 8, 8);
+	timeline_init(&threads->by_tid);
+	timeline_init(&threads->by_task);
+	timeline_init(&threads->by_pid);
 	FS_TRY(FS_RESERVE(threads->spaces, threads->space_capacity, 2));
 	threads->spaces[FS_KERNEL_SPACE] = (struct fs_space){
 		.kind = FS_SPACE_KERNEL,
 		.pid = FS_PID_UNKNOWN,
 		.name = FS_NONE,
-		.previous = FS_NONE,
 		.parent = FS_NONE,
 	};
 	threads->spaces[FS_UNKNOWN_SPACE] = (struct fs_space){
 		.kind = FS_SPACE_UNKNOWN,
 		.pid = FS_PID_UNKNOWN,
 		.name = FS_NONE,
-		.previous = FS_NONE,
 		.parent = FS_NONE,
 	};
 	threads->space_count = 2;
@@ -36,8 +119,9 @@ void fs_threads_free(struct fs_threads *threads)
 	free(threads->threads);
 	free(threads->comms);
 	free(threads->spaces);
-	fs_table_free(&threads->by_tid);
-	fs_table_free(&threads->by_pid);
+	timeline_free(&threads->by_tid);
+	timeline_free(&threads->by_task);
+	timeline_free(&threads->by_pid);
 }
 
 int fs_threads_note(struct fs_threads *threads, const struct fs_thread_event *event)
@@ -46,6 +130,14 @@ int fs_threads_note(struct fs_threads *threads, const struct fs_thread_event *ev
 	threads->events[threads->event_count++] = *event;
 	return 0;
 }
+
+/* ---- settling ---- */
+
+/* The latest of each tid and pid while events are gone through in order of time. */
+struct settling {
+	struct fs_threads *threads;
+	struct fs_table by_tid, by_pid;
+};
 
 static int64_t latest(const struct fs_table *table, uint64_t number)
 {
@@ -64,7 +156,6 @@ static int set_latest(struct fs_table *table, uint64_t number, int64_t index)
 	return 0;
 }
 
-/* Add a thread as the latest of its tid. */
 static int add_thread(struct fs_threads *threads, uint32_t pid, uint32_t tid, uint64_t start_ns,
 		      int64_t *ret_thread)
 {
@@ -75,9 +166,7 @@ static int add_thread(struct fs_threads *threads, uint32_t pid, uint32_t tid, ui
 		.start_ns = start_ns,
 		.end_ns = UINT64_MAX,
 		.comm = FS_NONE,
-		.previous = latest(&threads->by_tid, tid),
 	};
-	FS_TRY(set_latest(&threads->by_tid, tid, (int64_t)threads->count));
 	*ret_thread = (int64_t)threads->count++;
 	return 0;
 }
@@ -91,18 +180,17 @@ static int add_space(struct fs_threads *threads, uint32_t pid, uint64_t start_ns
 		.pid = pid,
 		.start_ns = start_ns,
 		.name = FS_NONE,
-		.previous = latest(&threads->by_pid, pid),
 		.parent = parent,
 	};
-	FS_TRY(set_latest(&threads->by_pid, pid, (int64_t)threads->space_count));
 	*ret_space = (int64_t)threads->space_count++;
 	return 0;
 }
 
-static int settle_fork(struct fs_threads *threads, const struct fs_thread_event *event)
+static int settle_fork(struct settling *settling, const struct fs_thread_event *event)
 {
-	int64_t thread = latest(&threads->by_tid, event->tid);
-	int64_t parent = latest(&threads->by_tid, event->parent_tid);
+	struct fs_threads *threads = settling->threads;
+	int64_t thread = latest(&settling->by_tid, event->tid);
+	int64_t parent = latest(&settling->by_tid, event->parent_tid);
 	int64_t space;
 
 	/* perf writes forks at time 0 for what ran before: no second thread of one tid */
@@ -111,24 +199,44 @@ static int settle_fork(struct fs_threads *threads, const struct fs_thread_event 
 	if (thread != FS_NONE && threads->threads[thread].end_ns > event->time_ns)
 		threads->threads[thread].end_ns = event->time_ns;
 	FS_TRY(add_thread(threads, event->pid, event->tid, event->time_ns, &thread));
+	FS_TRY(set_latest(&settling->by_tid, event->tid, thread));
 	if (parent != FS_NONE)
 		threads->threads[thread].comm = threads->threads[parent].comm;
 	if (event->pid == event->parent_pid)
 		return 0;
-	parent = latest(&threads->by_pid, event->parent_pid);
+	parent = latest(&settling->by_pid, event->parent_pid);
 	FS_TRY(add_space(threads, event->pid, event->time_ns, parent, &space));
+	FS_TRY(set_latest(&settling->by_pid, event->pid, space));
 	threads->spaces[space].name = parent == FS_NONE ? FS_NONE : threads->spaces[parent].name;
 	return 0;
 }
 
-static int settle_comm(struct fs_threads *threads, const struct fs_thread_event *event)
+/* The thread that a name is given to: a new one where the tid must have been used again. */
+static int named_thread(struct settling *settling, const struct fs_thread_event *event,
+			int64_t *ret_thread)
 {
-	int64_t thread = latest(&threads->by_tid, event->tid);
-	int64_t space = latest(&threads->by_pid, event->pid);
+	struct fs_threads *threads = settling->threads;
+	int64_t thread = latest(&settling->by_tid, event->tid);
+	uint64_t start_ns = thread == FS_NONE ? 0 : event->time_ns;
 
-	if (thread == FS_NONE || threads->threads[thread].end_ns != UINT64_MAX)
-		FS_TRY(add_thread(threads, event->pid, event->tid,
-				  thread == FS_NONE ? 0 : event->time_ns, &thread));
+	if (thread != FS_NONE && threads->threads[thread].end_ns == UINT64_MAX) {
+		if (threads->threads[thread].pid == event->pid) {
+			*ret_thread = thread;
+			return 0;
+		}
+		threads->threads[thread].end_ns = event->time_ns;
+	}
+	FS_TRY(add_thread(threads, event->pid, event->tid, start_ns, ret_thread));
+	return set_latest(&settling->by_tid, event->tid, *ret_thread);
+}
+
+static int settle_comm(struct settling *settling, const struct fs_thread_event *event)
+{
+	struct fs_threads *threads = settling->threads;
+	int64_t space = latest(&settling->by_pid, event->pid);
+	int64_t thread;
+
+	FS_TRY(named_thread(settling, event, &thread));
 	threads->threads[thread].comm = event->comm;
 	FS_TRY(FS_RESERVE(threads->comms, threads->comm_capacity, threads->comm_count + 1));
 	threads->comms[threads->comm_count++] = (struct fs_comm){
@@ -137,11 +245,31 @@ static int settle_comm(struct fs_threads *threads, const struct fs_thread_event 
 		.name = event->comm,
 		.exec = event->exec,
 	};
-	if (event->exec || space == FS_NONE)
+	if (event->exec || space == FS_NONE) {
 		FS_TRY(add_space(threads, event->pid, event->exec ? event->time_ns : 0, FS_NONE,
 				 &space));
+		FS_TRY(set_latest(&settling->by_pid, event->pid, space));
+	}
 	if (event->pid == event->tid)
 		threads->spaces[space].name = event->comm;
+	return 0;
+}
+
+static int settle_event(struct settling *settling, const struct fs_thread_event *event)
+{
+	int64_t thread;
+
+	switch (event->kind) {
+	case FS_THREAD_FORK:
+		return settle_fork(settling, event);
+	case FS_THREAD_COMM:
+		return settle_comm(settling, event);
+	case FS_THREAD_EXIT:
+		thread = latest(&settling->by_tid, event->tid);
+		if (thread != FS_NONE)
+			settling->threads->threads[thread].end_ns = event->time_ns;
+		return 0;
+	}
 	return 0;
 }
 
@@ -155,58 +283,97 @@ static int by_time(const void *a, const void *b)
 	return left->order < right->order ? -1 : left->order > right->order;
 }
 
+static uint64_t task_key(uint32_t pid, uint32_t tid)
+{
+	return (uint64_t)tid << 32 | pid;
+}
+
+static int fill_timelines(struct fs_threads *threads)
+{
+	size_t most = threads->count > threads->space_count ? threads->count : threads->space_count;
+	struct keyed *keyed = calloc(most + 1, sizeof(*keyed));
+	size_t used = 0;
+	int code;
+
+	if (!keyed)
+		return FS_NOMEM;
+	for (size_t i = 0; i < threads->count; i++)
+		keyed[i] =
+			(struct keyed){ threads->threads[i].tid, threads->threads[i].start_ns, i };
+	code = timeline_fill(&threads->by_tid, keyed, threads->count);
+	for (size_t i = 0; i < threads->count; i++)
+		keyed[i] =
+			(struct keyed){ task_key(threads->threads[i].pid, threads->threads[i].tid),
+					threads->threads[i].start_ns, i };
+	code = code ? code : timeline_fill(&threads->by_task, keyed, threads->count);
+	for (size_t i = 0; i < threads->space_count; i++)
+		if (threads->spaces[i].kind == FS_SPACE_PROCESS)
+			keyed[used++] = (struct keyed){ threads->spaces[i].pid,
+							threads->spaces[i].start_ns, i };
+	code = code ? code : timeline_fill(&threads->by_pid, keyed, used);
+	free(keyed);
+	return code;
+}
+
 int fs_threads_settle(struct fs_threads *threads)
 {
-	qsort(threads->events, threads->event_count, sizeof(*threads->events), by_time);
-	for (size_t i = 0; i < threads->event_count; i++) {
-		const struct fs_thread_event *event = &threads->events[i];
-		int64_t thread;
+	struct settling settling = { .threads = threads };
+	int code = 0;
 
-		switch (event->kind) {
-		case FS_THREAD_FORK:
-			FS_TRY(settle_fork(threads, event));
-			break;
-		case FS_THREAD_COMM:
-			FS_TRY(settle_comm(threads, event));
-			break;
-		case FS_THREAD_EXIT:
-			thread = latest(&threads->by_tid, event->tid);
-			if (thread != FS_NONE)
-				threads->threads[thread].end_ns = event->time_ns;
-			break;
-		}
-	}
+	fs_table_init(&settling.by_tid, 8, 8);
+	fs_table_init(&settling.by_pid, 8, 8);
+	if (threads->event_count)
+		qsort(threads->events, threads->event_count, sizeof(*threads->events), by_time);
+	for (size_t i = 0; !code && i < threads->event_count; i++)
+		code = settle_event(&settling, &threads->events[i]);
+	fs_table_free(&settling.by_tid);
+	fs_table_free(&settling.by_pid);
 	free(threads->events);
 	threads->events = NULL;
 	threads->event_count = threads->event_capacity = 0;
-	return 0;
+	return code ? code : fill_timelines(threads);
+}
+
+/* ---- questions ---- */
+
+/* Make a thread that is only known from samples. The tid alone stands for the first such one. */
+static int make_thread(struct fs_threads *threads, uint32_t pid, uint32_t tid, int64_t *ret_thread)
+{
+	uint64_t key = tid;
+
+	FS_TRY(add_thread(threads, pid, tid, 0, ret_thread));
+	FS_TRY(timeline_add(&threads->by_task, task_key(pid, tid), 0, (uint64_t)*ret_thread));
+	if (fs_table_get(&threads->by_tid.ranges, &key))
+		return 0;
+	return timeline_add(&threads->by_tid, tid, 0, (uint64_t)*ret_thread);
 }
 
 int fs_threads_find(struct fs_threads *threads, uint32_t pid, uint32_t tid, uint64_t time_ns,
 		    int64_t *ret_thread, uint64_t *ret_from, uint64_t *ret_to)
 {
-	int64_t thread = latest(&threads->by_tid, tid);
 	uint64_t from = 0;
 	uint64_t to = UINT64_MAX;
+	int64_t thread = FS_NONE;
 
-	for (; thread != FS_NONE; thread = threads->threads[thread].previous) {
-		struct fs_thread *known = &threads->threads[thread];
-		bool same =
-			pid == FS_PID_UNKNOWN || known->pid == FS_PID_UNKNOWN || known->pid == pid;
-
-		if (same && (known->start_ns <= time_ns || known->previous == FS_NONE)) {
-			from = known->previous == FS_NONE ? 0 : known->start_ns;
-			if (known->pid == FS_PID_UNKNOWN)
-				known->pid = pid;
-			break;
+	if (pid == FS_PID_UNKNOWN) {
+		timeline_find(&threads->by_tid, tid, time_ns, &thread, &from, &to);
+	} else if (!timeline_find(&threads->by_task, task_key(pid, tid), time_ns, &thread, &from,
+				  &to) &&
+		   timeline_find(&threads->by_task, task_key(FS_PID_UNKNOWN, tid), time_ns, &thread,
+				 &from, &to)) {
+		/* seen before, by somebody who did not tell its pid */
+		if (threads->threads[thread].pid == FS_PID_UNKNOWN) {
+			threads->threads[thread].pid = pid;
+			FS_TRY(timeline_add(&threads->by_task, task_key(pid, tid), 0,
+					    (uint64_t)thread));
+		} else {
+			thread = FS_NONE;
 		}
-		to = known->start_ns < to ? known->start_ns : to;
+		from = 0;
+		to = UINT64_MAX;
 	}
-	if (thread == FS_NONE) {
-		FS_TRY(add_thread(threads, pid, tid, 0, &thread));
-		from = to = time_ns; /* another pid has this tid too: ask again */
-		to++;
-	}
+	if (thread == FS_NONE)
+		FS_TRY(make_thread(threads, pid, tid, &thread));
 	*ret_thread = thread;
 	if (ret_from) {
 		*ret_from = from;
@@ -218,21 +385,15 @@ int fs_threads_find(struct fs_threads *threads, uint32_t pid, uint32_t tid, uint
 int fs_spaces_find(struct fs_threads *threads, uint32_t pid, uint64_t time_ns, int64_t *ret_space,
 		   uint64_t *ret_from, uint64_t *ret_to)
 {
-	int64_t space = latest(&threads->by_pid, pid);
+	uint64_t from = 0;
 	uint64_t to = UINT64_MAX;
 
-	if (space == FS_NONE)
-		FS_TRY(add_space(threads, pid, 0, FS_NONE, &space));
-	while (threads->spaces[space].start_ns > time_ns &&
-	       threads->spaces[space].previous != FS_NONE) {
-		to = threads->spaces[space].start_ns;
-		space = threads->spaces[space].previous;
+	if (!timeline_find(&threads->by_pid, pid, time_ns, ret_space, &from, &to)) {
+		FS_TRY(add_space(threads, pid, 0, FS_NONE, ret_space));
+		FS_TRY(timeline_add(&threads->by_pid, pid, 0, (uint64_t)*ret_space));
 	}
-	*ret_space = space;
 	if (ret_from) {
-		*ret_from = threads->spaces[space].previous == FS_NONE
-				    ? 0
-				    : threads->spaces[space].start_ns;
+		*ret_from = from;
 		*ret_to = to;
 	}
 	return 0;

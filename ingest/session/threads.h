@@ -4,10 +4,12 @@
  *
  * Pass one notes forks, names and exits in file order; fs_threads_settle() sorts them by time and
  * builds the timelines; from then on fs_threads_find() and fs_spaces_find() answer "which thread
- * is tid T at time t" and "which process image is pid P at time t". Threads and images that are
- * only seen in samples are added when they are asked for.
+ * is tid T at time t" and "which process image is pid P at time t" by binary search. Threads and
+ * images that are only seen in samples are added when they are asked for.
  *
- * A tid or pid that is used again gets a new entry, linked to the earlier one.
+ * A tid or pid that is used again gets a new entry.
+ *
+ *   timeline: | tid 7: from 0, from 120, from 450 | tid 9: from 0 | ... | added later |
  */
 #ifndef FS_SESSION_THREADS_H
 #define FS_SESSION_THREADS_H
@@ -28,7 +30,6 @@ struct fs_thread {
 	uint64_t start_ns; /* 0: before the recording */
 	uint64_t end_ns;   /* UINT64_MAX: after it */
 	int64_t comm;	   /* interned last name, FS_NONE: never named */
-	int64_t previous;  /* earlier thread of this tid */
 	uint64_t samples;
 };
 
@@ -49,7 +50,6 @@ struct fs_space {
 	uint32_t pid;
 	uint64_t start_ns; /* 0: before the recording */
 	int64_t name;	   /* interned command name */
-	int64_t previous;  /* earlier image of this pid */
 	int64_t parent;	   /* image that it was forked from, and still shares mappings with */
 	uint64_t samples;  /* with a data address in it */
 };
@@ -62,6 +62,17 @@ struct fs_thread_event {
 	bool exec;
 };
 
+/* Threads or images of each key in order of their start. */
+struct fs_timeline_item {
+	uint64_t start_ns;
+	uint64_t index;
+};
+struct fs_timeline {
+	struct fs_table ranges; /* u64 key -> first and end in items, packed as two u32 */
+	struct fs_timeline_item *items;
+	size_t count, capacity;
+};
+
 struct fs_threads {
 	struct fs_thread_event *events; /* until settled */
 	size_t event_count, event_capacity;
@@ -71,8 +82,9 @@ struct fs_threads {
 	size_t comm_count, comm_capacity;
 	struct fs_space *spaces;
 	size_t space_count, space_capacity;
-	struct fs_table by_tid; /* tid -> index of its latest thread */
-	struct fs_table by_pid; /* pid -> index of its latest image */
+	struct fs_timeline by_tid;
+	struct fs_timeline by_task; /* key: tid << 32 | pid */
+	struct fs_timeline by_pid;  /* images */
 };
 
 /* Returns 0 or FS_NOMEM, as all of these. */
