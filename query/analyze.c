@@ -20,16 +20,18 @@ static const struct argp argp = {
 	       "from the roll-ups. The raw samples stay as they are.",
 };
 
+/* No statement may be open while fs_analyze() registers its functions. */
 static int analyze_all(struct fs_query *query, struct fs_error *error)
 {
-	sqlite3_stmt *statement = NULL;
-	int code =
-		fs_database_prepare(query, "SELECT id FROM trace ORDER BY id", &statement, error);
+	int64_t id = 0;
 
-	while (!code && sqlite3_step(statement) == SQLITE_ROW)
-		code = fs_analyze(query->db, sqlite3_column_int64(statement, 0), error);
-	sqlite3_finalize(statement);
-	return code;
+	for (;;) {
+		FS_TRY(fs_database_integer(query, "SELECT min(id) FROM trace WHERE id > ?", id, 0,
+					   &id, error));
+		if (!id)
+			return 0;
+		FS_TRY(fs_analyze(query->db, id, error));
+	}
 }
 
 /* All or nothing. */

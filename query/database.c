@@ -74,6 +74,13 @@ int fs_database_prepare(const struct fs_query *query, const char *sql, sqlite3_s
 	return 0;
 }
 
+const char *fs_database_text(sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+
+	return text ? text : "unknown";
+}
+
 int fs_database_integer(const struct fs_query *query, const char *sql, int64_t parameter,
 			int64_t missing, int64_t *ret_value, struct fs_error *error)
 {
@@ -294,8 +301,7 @@ static int compare_schema(struct fs_query *query, sqlite3_stmt *found, sqlite3_s
 				"%s: %s %s is not as this fsight makes it; the "
 				"file was changed or comes from another build; ingest the trace "
 				"again",
-				query->path, (const char *)sqlite3_column_text(odd, 0),
-				(const char *)sqlite3_column_text(odd, 1));
+				query->path, fs_database_text(odd, 0), fs_database_text(odd, 1));
 	}
 }
 

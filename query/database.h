@@ -28,6 +28,9 @@ int fs_database_fail(const struct fs_query *query, struct fs_error *error);
 int fs_database_prepare(const struct fs_query *query, const char *sql, sqlite3_stmt **ret_statement,
 			struct fs_error *error);
 
+/* The text of a column for a sentence; "unknown" when it is NULL. Valid until the next step. */
+const char *fs_database_text(sqlite3_stmt *statement, int column);
+
 /* First column of the first row of a query with one optional integer parameter; `missing` when
  * there is no row or it is NULL. */
 int fs_database_integer(const struct fs_query *query, const char *sql, int64_t parameter,

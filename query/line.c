@@ -111,11 +111,9 @@ static const struct argp argp = {
 
 static void take(sqlite3_stmt *statement, struct line *line)
 {
-	const char *space = (const char *)sqlite3_column_text(statement, 2);
-
 	line->base = sqlite3_column_int64(statement, 0);
 	line->space_id = sqlite3_column_int64(statement, 1);
-	snprintf(line->space, sizeof(line->space), "%s", space ? space : "unknown");
+	snprintf(line->space, sizeof(line->space), "%s", fs_database_text(statement, 2));
 }
 
 /* Candidates come one per address space; there must be exactly one. */
@@ -225,8 +223,8 @@ static int describe(struct fs_options *options, const struct line *line, struct 
 				       "%s: %s",
 				       address, (long long)line->size, line->space,
 				       (long long)sqlite3_column_int64(statement, 2),
-				       (const char *)sqlite3_column_text(statement, 0),
-				       (const char *)sqlite3_column_text(statement, 1));
+				       fs_database_text(statement, 0),
+				       fs_database_text(statement, 1));
 	else
 		code = fs_options_note(options, error,
 				       "line %s, %lld bytes, in %s: not among the lines "

@@ -52,10 +52,9 @@ static int note_method(struct fs_options *options, struct fs_error *error)
 	while (!code && sqlite3_step(statement) == SQLITE_ROW) {
 		const char *tip = (const char *)sqlite3_column_text(statement, 2);
 
-		code = fs_options_note(options, error, "%s = %s%s%s",
-				       (const char *)sqlite3_column_text(statement, 0),
-				       (const char *)sqlite3_column_text(statement, 1),
-				       tip ? ". " : "", tip ? tip : "");
+		code = fs_options_note(
+			options, error, "%s = %s%s%s", fs_database_text(statement, 0),
+			fs_database_text(statement, 1), tip ? ". " : "", tip ? tip : "");
 	}
 	sqlite3_finalize(statement);
 	return code;

@@ -355,6 +355,21 @@ START_TEST(test_digest)
 }
 END_TEST
 
+/* Findings are made again, and the raw rows stay. */
+START_TEST(test_analyze)
+{
+	ck_assert_int_eq(run("analyze"), 0);
+	ck_assert(says(messages, "findings made again"));
+	ck_assert_int_eq(
+		run("sql [SELECT count(*) AS n FROM parameter WHERE trace_id = 2] --format csv"),
+		0);
+	ck_assert(!says(output, "n\n0\n"));
+	ck_assert_int_eq(run("--trace nine analyze"), 1);
+	ck_assert_int_eq(run("sql [SELECT count(*) AS n FROM access] --format csv"), 0);
+	ck_assert_str_eq(output, "n\n3\n");
+}
+END_TEST
+
 static bool mentions(const char *page, const char *format, const char *word)
 {
 	char text[100];
@@ -552,6 +567,7 @@ int main(void)
 		test_views,
 		test_schema,
 		test_man_pages,
+		test_analyze,
 		test_digest,
 		test_foreign,
 		test_altered_schema,

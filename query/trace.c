@@ -81,11 +81,8 @@ static struct json_object *to_json(const struct fs_cell *cell)
 static void say(const struct fs_options *options, sqlite3_stmt *statement)
 {
 	fs_query_say(options->query, "trace %lld: %s (%s, %lld samples, %lld with a data address)",
-		     (long long)options->trace_id, (const char *)sqlite3_column_text(statement, 1),
-		     sqlite3_column_type(statement, 3) == SQLITE_NULL
-			     ? "unknown architecture"
-			     : (const char *)sqlite3_column_text(statement, 3),
-		     (long long)sqlite3_column_int64(statement, 6),
+		     (long long)options->trace_id, fs_database_text(statement, 1),
+		     fs_database_text(statement, 3), (long long)sqlite3_column_int64(statement, 6),
 		     (long long)sqlite3_column_int64(statement, 7));
 }
 
