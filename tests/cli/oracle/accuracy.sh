@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Verdicts agree with the ground truth of the larger captures that stand beside the project.
+. "$CLI/lib.sh"
+[[ -d $SHARED/traces ]] || skip "$SHARED/traces is absent"
+
+python3 -B "$TOP_SOURCE/tests/accuracy/accuracy.py" --fsingest "$FSINGEST" --fsquery "$FSQUERY" \
+	--minimum 90 "$SHARED/traces" >&2
