@@ -14,7 +14,9 @@ static const struct fs_query_column columns[] = {
 		  "Bytes from the start of the line"),
 	FS_COLUMN("width", "WIDTH", INTEGER, FS_SHOW_DEFAULT, NULL,
 		  "Bytes accessed, by the instruction; empty: not known"),
-	FS_COLUMN("op", "OP", TEXT, FS_SHOW_DEFAULT, NULL, "Operation"),
+	FS_COLUMN("op", "OP", TEXT, FS_SHOW_DEFAULT, NULL,
+		  "Operation: atomic where the instruction is, else by the record, else by the "
+		  "instruction"),
 	FS_COLUMN("field", "FIELD", TEXT, FS_SHOW_TRUNCATE, NULL,
 		  "Struct field; always empty in this version"),
 	FS_COLUMN("function", "FUNCTION", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE, NULL,

@@ -9,7 +9,7 @@
 -- address: address accessed, hex
 -- offset: bytes from the start of the line
 -- width: bytes accessed, by the instruction; NULL: not known
--- op: operation, by the record, else by the instruction
+-- op: atomic where the instruction is; else by the record; else by the instruction
 -- function: function of the code
 -- source_line: source file and line
 -- dso: binary of the code
@@ -74,8 +74,8 @@ SELECT
 FROM access AS a
 JOIN trace AS r ON r.id = a.trace_id
 LEFT JOIN spaces AS p ON p.id = a.space_id
-LEFT JOIN op AS o ON o.id = a.op
 LEFT JOIN code AS c ON c.id = a.code_id
+LEFT JOIN op AS o ON o.id = CASE WHEN c.op = 3 THEN 3 WHEN a.op = 0 THEN coalesce(c.op, 0) ELSE a.op END
 LEFT JOIN function AS f ON f.id = c.function_id
 LEFT JOIN dso AS d ON d.id = c.dso_id
 LEFT JOIN thread AS t ON t.id = a.thread_id
