@@ -16,7 +16,7 @@ WITH
 asked AS (
 	SELECT
 		t.id AS trace_id,
-		t.arch LIKE 'aarch64%' OR t.arch LIKE 'arm64%' AS arm,
+		t.arch LIKE 'aarch64%' OR t.arch LIKE 'arm64%' OR coalesce(max(e.role = 'spe'), 0) AS arm,
 		t.memory_samples,
 		coalesce(max(e.role = 'cycles' AND e.samples > 0), 0) AS cycles,
 		coalesce(max(e.role LIKE 'stall%' AND e.samples > 0), 0) AS stalls,
@@ -57,7 +57,10 @@ SELECT id, iif(complete, 'complete', 'damaged'), iif(complete, 'info', 'error'),
 	(SELECT coalesce(sum(bytes), 0) FROM loss WHERE trace_id = trace.id AND severity = 'error'),
 	(SELECT min(first_offset) FROM loss WHERE trace_id = trace.id AND severity = 'error'),
 	iif(complete, 'The whole file was read.',
-		'The file was damaged, cut off or not decodable in part; what could be read was kept.')
+		'The file was damaged, cut off or not decodable in part; what could be read was kept.'
+		|| coalesce((SELECT printf(' %d bytes were skipped, first at offset 0x%x.', sum(bytes),
+			min(first_offset)) FROM loss WHERE trace_id = trace.id AND severity = 'error'
+			HAVING min(first_offset) IS NOT NULL), ''))
 FROM trace
 UNION ALL
 SELECT trace_id, 'event', 'info', name, samples, 0, NULL,
