@@ -4,25 +4,34 @@
 
 INSERT INTO parameter (trace_id, name, value, reason) VALUES
 (:trace, 'class_share', 0.9,
- 'A line is false or true when at least nine tenths of its evidence is of that class: the remainder is then within what sampling and start-up leave behind'),
+ 'A line is false or true when at least nine tenths of its evidence is of that class: the ' ||
+     'remainder is then within what sampling and start-up leave behind'),
 (:trace, 'min_miss_samples', 5,
  'Fewer samples leave a relative error above 45 % and can come from start-up alone'),
 (:trace, 'min_writes_per_place', 3,
- 'Sampled writes per written place below which a place is likely to be missed altogether (1 in 20 at 3, by Poisson): then "other bytes were written" is no safe answer on a line where the same bytes are written too'),
+ 'Sampled writes per written place below which a place is likely to be missed altogether (1 in ' ||
+     '20 at 3, by Poisson): then "other bytes were written" is no safe answer on a line where ' ||
+     'the same bytes are written too'),
 (:trace, 'min_line_share', 0.002,
- 'A line whose accesses miss less often than 1 in 500 is not slowed by its misses: even at 300 cycles each they add less than a cycle per access'),
+ 'A line whose accesses miss less often than 1 in 500 is not slowed by its misses: even at 300 ' ||
+     'cycles each they add less than a cycle per access'),
 (:trace, 'min_program_share', 0.0002,
  'Below 1 in 5000 of the program''s accesses, misses cost well under a few per cent of the run'),
 (:trace, 'loads_per_store', 2,
- 'A load event with a latency threshold hides the fast loads; programs make at least about two loads per store, which bounds their number from below'),
+ 'A load event with a latency threshold hides the fast loads; programs make at least about two ' ||
+     'loads per store, which bounds their number from below'),
 (:trace, 'candidate_lines', 1000,
- 'Lines examined per kind of evidence (transfers, latency, writes). By min_program_share at most 5000 lines can matter at all, and the strongest come first'),
+ 'Lines examined per kind of evidence (transfers, latency, writes). By min_program_share at ' ||
+     'most 5000 lines can matter at all, and the strongest come first'),
 (:trace, 'min_base_samples', 30,
  'Samples for a baseline latency of one code address; with fewer, that of the operation is used'),
 (:trace, 'slow_factor', 4,
- 'Without source and cache events an access counts as a miss when it took this many times the median of its operation: an L2 hit takes about 3 times an L1 hit, another core''s cache 10 times and more'),
+ 'Without source and cache events an access counts as a miss when it took this many times the ' ||
+     'median of its operation: an L2 hit takes about 3 times an L1 hit, another core''s cache ' ||
+     '10 times and more'),
 (:trace, 'assumed_miss_cycles', 100,
- 'Cost of a miss without a latency, where the trace has no miss with one: between a transfer inside a cluster (about 60) and from another socket (about 300)'),
+ 'Cost of a miss without a latency, where the trace has no miss with one: between a transfer ' ||
+     'inside a cluster (about 60) and from another socket (about 300)'),
 (:trace, 'min_pair_share', 0.005,
  'Pairs below 1 in 200 of their line''s misses are not reported'),
 (:trace, 'pairs_per_line', 32,
@@ -30,11 +39,14 @@ INSERT INTO parameter (trace_id, name, value, reason) VALUES
 (:trace, 'time_slices', 62,
  'Slices of a line''s life by which overlap in time is judged: what a 64-bit mask holds'),
 (:trace, 'samples_per_slice', 16,
- 'So many samples of the line per slice on average, else fewer slices: with fewer, threads that do overlap would seem to miss each other by chance'),
+ 'So many samples of the line per slice on average, else fewer slices: with fewer, threads ' ||
+     'that do overlap would seem to miss each other by chance'),
 (:trace, 'confident_samples', 30,
- 'Attributed misses for high confidence: the share of a class is then known to about 10 points either way; a third of it is the limit for medium'),
+ 'Attributed misses for high confidence: the share of a class is then known to about 10 points ' ||
+     'either way; a third of it is the limit for medium'),
 (:trace, 'confident_share', 0.8,
- 'High confidence needs so much of the misses attributed, and so much of the evidence from known widths'),
+ 'High confidence needs so much of the misses attributed, and so much of the evidence from ' ||
+     'known widths'),
 (:trace, 'quiet_lines', 100,
  'Private and read-only lines reported, by latency: they answer what else was slow'),
 (:trace, 'min_profile_samples', 30,

@@ -39,12 +39,13 @@ SELECT e.id, e.role, coalesce(e.role, '') IN ('watch_write', 'watch_access') AS 
        -- how many operations one sample stands for, where the samples do not say
        coalesce(nullif(e.period_sum, 0) * 1.0 / nullif(e.samples, 0), e.sample_period, 1) AS period,
        EXISTS (SELECT 1 FROM code_total t JOIN source_class s ON s.id = t.source
-               WHERE t.trace_id = :trace AND t.event_id = e.id AND (s.level <> '' OR s.name LIKE 'l_!_miss' ESCAPE '!')
+               WHERE t.trace_id = :trace AND t.event_id = e.id
+                 AND (s.level <> '' OR s.name IN ('l1_miss', 'l2_miss', 'l3_miss'))
               ) AS sees_source
 FROM event e,
      (SELECT coalesce(max(role = 'store'), 0) AS store, coalesce(max(role = 'load'), 0) AS load
       FROM event WHERE trace_id = :trace AND samples > 0) x
-WHERE e.trace_id = :trace;
+WHERE e.trace_id = :trace AND EXISTS (SELECT 1 FROM code_total t WHERE t.event_id = e.id);
 
 -- Where an access was served: 1 another core's cache, 0 nearer or from memory, NULL not told.
 DROP TABLE IF EXISTS temp.t_source;
@@ -61,19 +62,24 @@ FROM source_class;
 -- Codes with a locked or atomic sample: then their store samples are atomic too. The instruction
 -- alone does not tell: `add $1, (mem)` reads and writes, but its two halves collide one by one.
 DROP TABLE IF EXISTS temp.t_code;
-CREATE TEMP TABLE t_code (id INTEGER PRIMARY KEY, op INTEGER, width INTEGER, site INTEGER, instruction INTEGER);
+CREATE TEMP TABLE t_code (id INTEGER PRIMARY KEY, op INTEGER, width INTEGER, site INTEGER,
+    instruction INTEGER);
 INSERT INTO t_code
-SELECT k.id, CASE WHEN k.id IN (SELECT code_id FROM code_total WHERE trace_id = :trace AND op = 3) THEN 3 END,
+SELECT k.id,
+       CASE WHEN k.id IN (SELECT code_id FROM code_total WHERE trace_id = :trace AND op = 3)
+            THEN 3 END,
        k.width, coalesce(k.function_id, -k.id), k.op
 FROM code k WHERE k.trace_id = :trace;
 
 -- What a hit of each operation takes: the median of L1 hits; of all samples where hits are not
 -- marked; at most the threshold where the event has one, since its hits lie below.
 DROP TABLE IF EXISTS temp.t_base;
-CREATE TEMP TABLE t_base (event_id INTEGER, op INTEGER, code_id INTEGER, base, PRIMARY KEY (event_id, op, code_id)) WITHOUT ROWID;
+CREATE TEMP TABLE t_base (event_id INTEGER, op INTEGER, code_id INTEGER, base,
+    PRIMARY KEY (event_id, op, code_id)) WITHOUT ROWID;
 INSERT INTO t_base
 SELECT t.event_id, t.op, -1,
-       coalesce(e.threshold, histogram_quantile(t.latency_histogram, 0.5) FILTER (WHERE s.level = 'l1'),
+       coalesce(e.threshold,
+                histogram_quantile(t.latency_histogram, 0.5) FILTER (WHERE s.level = 'l1'),
                 histogram_quantile(t.latency_histogram, 0.5))
 FROM code_total t JOIN t_event e ON e.id = t.event_id JOIN t_source s ON s.id = t.source
 WHERE t.trace_id = :trace AND t.latency_samples > 0
@@ -88,40 +94,56 @@ HAVING sum(t.latency_samples) >= (SELECT min_base_samples FROM t_parameter);
 -- All accesses of the program and their latency, as far as the file can tell.
 DROP TABLE IF EXISTS temp.t_program;
 CREATE TEMP TABLE t_program AS
-SELECT max(loads + stores, stores * (CASE WHEN hidden THEN 1 + loads_per_store ELSE 1 END)) AS operations,
+SELECT max(loads + stores, CASE WHEN hidden THEN stores * (1 + loads_per_store) ELSE 0 END)
+           AS operations,
        latency, (SELECT line_size FROM trace WHERE id = :trace) AS line_size
-FROM (SELECT total(CASE WHEN t.op IN (1, 3) AND NOT e.load_elsewhere THEN coalesce(nullif(t.period, 0), t.samples * e.period) END) AS loads,
-             total(CASE WHEN t.op = 2 OR e.load_elsewhere THEN coalesce(nullif(t.period, 0), t.samples * e.period) END) AS stores,
-             total(t.latency_sum * CASE WHEN t.period > 0 THEN t.period * 1.0 / t.samples ELSE e.period END) AS latency,
-             max(coalesce(e.role, '') = 'load' AND e.threshold IS NOT NULL) AS hidden
-      FROM code_total t JOIN t_event e ON e.id = t.event_id
-      WHERE t.trace_id = :trace AND t.op IN (1, 2, 3)), t_parameter;
+FROM (SELECT total(CASE WHEN op <> 2 AND NOT load_elsewhere THEN weight * samples END) AS loads,
+             total(CASE WHEN op = 2 OR load_elsewhere THEN weight * samples END) AS stores,
+             total(latency_sum * weight) AS latency,
+             max(role = 'load' AND threshold IS NOT NULL) AS hidden
+      FROM (SELECT t.op, t.samples, t.latency_sum, e.load_elsewhere, e.threshold,
+                   coalesce(e.role, '') AS role,
+                   CASE WHEN t.period > 0 THEN t.period * 1.0 / t.samples ELSE e.period END
+                       AS weight
+            FROM code_total t JOIN t_event e ON e.id = t.event_id
+            WHERE t.trace_id = :trace AND t.op IN (1, 2, 3))), t_parameter;
 
 -- Lines worth a look: shared, written or snooped, with enough samples to reach min_program_share
 -- if all of them were misses; the strongest by each kind of evidence.
 DROP TABLE IF EXISTS temp.t_line;
-CREATE TEMP TABLE t_line (id INTEGER PRIMARY KEY, space INTEGER, line INTEGER, size INTEGER, UNIQUE (line, space));
+CREATE TEMP TABLE t_line (id INTEGER PRIMARY KEY, space INTEGER, line INTEGER, size INTEGER,
+    UNIQUE (line, space));
 WITH shared AS MATERIALIZED
-       (SELECT coalesce(space_id, -1) AS space, line, transfers, latency_sum, stores + atomics AS writes
+       (SELECT coalesce(space_id, -1) AS space, line, transfers, latency_sum,
+               stores + atomics AS writes
         FROM line_total
         WHERE trace_id = :trace AND threads > 1 AND (stores + atomics > 0 OR transfers > 0)
-          AND samples >= (SELECT max(min_miss_samples, min_program_share * operations / (SELECT max(period) FROM t_event))
-                          FROM t_parameter, t_program))
+          AND samples >= (SELECT max(min_miss_samples, min_program_share * operations /
+                                                       (SELECT max(period) FROM t_event))
+                          FROM t_parameter, t_program)),
+     strongest AS
+       (SELECT * FROM (SELECT space, line FROM shared WHERE transfers > 0
+                       ORDER BY transfers DESC, line, space
+                       LIMIT (SELECT candidate_lines FROM t_parameter))
+        UNION
+        SELECT * FROM (SELECT space, line FROM shared ORDER BY latency_sum DESC, line, space
+                       LIMIT (SELECT candidate_lines FROM t_parameter))
+        UNION
+        SELECT * FROM (SELECT space, line FROM shared ORDER BY writes DESC, line, space
+                       LIMIT (SELECT candidate_lines FROM t_parameter)))
 INSERT INTO t_line (space, line, size)
-SELECT DISTINCT space, line & -line_size, line_size
-FROM (SELECT * FROM (SELECT space, line FROM shared WHERE transfers > 0 ORDER BY transfers DESC, line, space LIMIT (SELECT candidate_lines FROM t_parameter))
-      UNION SELECT * FROM (SELECT space, line FROM shared ORDER BY latency_sum DESC, line, space LIMIT (SELECT candidate_lines FROM t_parameter))
-      UNION SELECT * FROM (SELECT space, line FROM shared ORDER BY writes DESC, line, space LIMIT (SELECT candidate_lines FROM t_parameter))),
-     t_program
-ORDER BY 2, 1;
+SELECT DISTINCT space, line & -line_size, line_size FROM strongest, t_program ORDER BY 2, 1;
 
 -- Their accesses, one row per place, code, operation, thread and CPU.
 DROP TABLE IF EXISTS temp.t_cell;
-CREATE TEMP TABLE t_cell (line_id INTEGER, offset INTEGER, op INTEGER, code_id INTEGER, thread_id INTEGER, cpu INTEGER, width INTEGER, site INTEGER,
- samples, operations, writes, misses, miss_operations, unsure_operations, uncosted, hits_hidden, method, transfers, hitm_local, hitm_remote,
- peer_local, peer_remote, dirty_snoops, latency_samples, latency_sum, excess, first_ns INTEGER, last_ns INTEGER);
+CREATE TEMP TABLE t_cell (line_id INTEGER, offset INTEGER, op INTEGER, code_id INTEGER,
+    thread_id INTEGER, cpu INTEGER, width INTEGER, site INTEGER, samples, operations, writes,
+    misses, miss_operations, unsure_operations, uncosted, hits_hidden, method, transfers,
+    hitm_local, hitm_remote, peer_local, peer_remote, dirty_snoops, latency_samples, latency_sum,
+    excess, first_ns INTEGER, last_ns INTEGER);
 INSERT INTO t_cell
-SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(max(width), 0) AS width, coalesce(max(site), 0) AS site,
+SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(max(width), 0) AS width,
+       coalesce(max(site), 0) AS site,
        sum(samples) AS samples, sum(samples * weight) AS operations,
        total(CASE WHEN writing THEN samples * weight END) AS writes,
        sum(misses) AS misses, sum(misses * weight) AS miss_operations,
@@ -134,10 +156,12 @@ SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(max(width), 0) AS 
        sum((source IN (10, 11)) * samples) AS peer_remote,
        sum(dirty_snoops) AS dirty_snoops,
        sum(latency_samples) AS latency_samples, sum(latency_sum) AS latency_sum,
-       total(CASE WHEN misses > 0 OR method = 2 THEN weight * (latency_sum - latency_samples * base) END) AS excess,
+       total(CASE WHEN misses > 0 OR method = 2
+                  THEN weight * (latency_sum - latency_samples * base) END) AS excess,
        min(first_ns), max(last_ns)
-FROM (SELECT l.id AS line_id, a.addr - l.line AS offset, CASE WHEN k.op = 3 THEN 3 ELSE a.op END AS op,
-             a.code_id, a.thread_id, a.cpu, k.width, k.site, a.samples,
+FROM (SELECT l.id AS line_id, a.addr - l.line AS offset,
+             CASE WHEN k.op = 3 THEN 3 ELSE a.op END AS op, a.code_id, a.thread_id, a.cpu, k.width,
+             k.site, a.samples,
              CASE WHEN a.period > 0 THEN a.period * 1.0 / a.samples ELSE e.period END AS weight,
              (a.op IN (2, 3) OR k.op = 3) AND NOT e.write_elsewhere AS writing,
              CASE WHEN s.transfer THEN a.samples
@@ -145,20 +169,24 @@ FROM (SELECT l.id AS line_id, a.addr - l.line AS offset, CASE WHEN k.op = 3 THEN
                   WHEN s.missed IS NOT NULL THEN s.missed * a.samples
                   WHEN a.l1_misses > 0 THEN a.l1_misses
                   WHEN NOT e.sees_source AND a.latency_samples > 0
-                  THEN histogram_above(a.latency_histogram, (SELECT slow_factor FROM t_parameter) * coalesce(bc.base, bo.base))
+                  THEN histogram_above(a.latency_histogram, coalesce(bc.base, bo.base) *
+                                       (SELECT slow_factor FROM t_parameter))
                   ELSE 0 END AS misses,
              -- a store that missed L1, or a locked access that found clean copies, may only have
              -- had to make a shared copy its own
              coalesce(e.role, '') = 'store' OR (a.source = 6 AND (a.op = 3 OR k.op = 3)) AS unsure,
              e.threshold IS NOT NULL AS hits_hidden,
              CASE WHEN e.sees_source THEN 0 ELSE 2 END AS method,
-             a.source, s.transfer, a.dirty_snoops, a.latency_samples, a.latency_sum, coalesce(bc.base, bo.base) AS base, a.first_ns, a.last_ns
+             a.source, s.transfer, a.dirty_snoops, a.latency_samples, a.latency_sum,
+             coalesce(bc.base, bo.base) AS base, a.first_ns, a.last_ns
       FROM access a
-           CROSS JOIN t_line l ON l.line = a.line & -(SELECT line_size FROM t_program) AND l.space = coalesce(a.space_id, -1)
+           CROSS JOIN t_line l ON l.line = a.line & -(SELECT line_size FROM t_program)
+               AND l.space = coalesce(a.space_id, -1)
            JOIN t_event e ON e.id = a.event_id
            JOIN t_source s ON s.id = a.source
            LEFT JOIN t_code k ON k.id = a.code_id
-           LEFT JOIN t_base bc ON bc.event_id = a.event_id AND bc.op = a.op AND bc.code_id = a.code_id
+           LEFT JOIN t_base bc ON bc.event_id = a.event_id AND bc.op = a.op
+               AND bc.code_id = a.code_id
            LEFT JOIN t_base bo ON bo.event_id = a.event_id AND bo.op = a.op AND bo.code_id = -1
       WHERE a.trace_id = :trace AND a.op IN (0, 1, 2, 3) AND NOT e.watch)
 GROUP BY line_id, offset, op, code_id, thread_id, cpu;
@@ -167,18 +195,22 @@ GROUP BY line_id, offset, op, code_id, thread_id, cpu;
 -- the samples of the write event are taken off, and the two are never added. There is no source
 -- and no latency, so any access may have missed; overlap in time decides (method 1).
 INSERT INTO t_cell
-SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(width, 0), coalesce(site, 0), samples, samples * weight,
-       CASE WHEN op IN (2, 3) THEN samples * weight ELSE 0.0 END, samples, samples * weight, 0.0, samples * weight,
+SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(width, 0), coalesce(site, 0),
+       samples, samples * weight, CASE WHEN op IN (2, 3) THEN samples * weight ELSE 0.0 END,
+       samples, samples * weight, 0.0, samples * weight,
        0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, first_ns, last_ns
-FROM (SELECT line_id, offset, code_id, thread_id, cpu, width, site, weight, kind.op, first_ns, last_ns,
+FROM (SELECT line_id, offset, code_id, thread_id, cpu, width, site, weight, kind.op,
+             first_ns, last_ns,
              CASE WHEN kind.op = 1 THEN any_access - writes ELSE writes END AS samples
       FROM (SELECT l.id AS line_id, a.addr - l.line AS offset, a.code_id, a.thread_id, a.cpu,
-                   coalesce(k.width, max(e.watch_length)) AS width, k.site, k.instruction AS code_op,
+                   coalesce(k.width, max(e.watch_length)) AS width, k.site,
+                   k.instruction AS code_op,
                    max(e.period) AS weight, min(a.first_ns) AS first_ns, max(a.last_ns) AS last_ns,
                    total(CASE WHEN e.role = 'watch_access' THEN a.samples END) AS any_access,
                    total(CASE WHEN e.role = 'watch_write' THEN a.samples END) AS writes
             FROM access a
-                 CROSS JOIN t_line l ON l.line = a.line & -(SELECT line_size FROM t_program) AND l.space = coalesce(a.space_id, -1)
+                 CROSS JOIN t_line l ON l.line = a.line & -(SELECT line_size FROM t_program)
+                     AND l.space = coalesce(a.space_id, -1)
                  JOIN t_event e ON e.id = a.event_id
                  LEFT JOIN t_code k ON k.id = a.code_id
             WHERE a.trace_id = :trace AND e.watch
@@ -194,25 +226,31 @@ INSERT INTO t_core SELECT cpu, coalesce(core, cpu), node FROM cpu WHERE trace_id
 
 -- When each thread used each place: a bit per slice of the line's life.
 DROP TABLE IF EXISTS temp.t_use;
-CREATE TEMP TABLE t_use (line_id INTEGER, offset INTEGER, thread_id INTEGER, slices INTEGER, PRIMARY KEY (line_id, offset, thread_id)) WITHOUT ROWID;
+CREATE TEMP TABLE t_use (line_id INTEGER, offset INTEGER, thread_id INTEGER, slices INTEGER,
+    PRIMARY KEY (line_id, offset, thread_id)) WITHOUT ROWID;
 DROP TABLE IF EXISTS temp.t_life;
 CREATE TEMP TABLE t_life (line_id INTEGER PRIMARY KEY, first INTEGER, span INTEGER, slices INTEGER);
 INSERT INTO t_life
-SELECT line_id, first, last - first + 1, max(1, min(last - first + 1, time_slices, CAST(samples / samples_per_slice AS INTEGER)))
-FROM (SELECT c.line_id, min(c.first_ns) / t.window_ns AS first, max(c.last_ns) / t.window_ns AS last, sum(c.samples) AS samples
+SELECT line_id, first, last - first + 1,
+       max(1, min(last - first + 1, time_slices, CAST(samples / samples_per_slice AS INTEGER)))
+FROM (SELECT c.line_id, min(c.first_ns) / t.window_ns AS first,
+             max(c.last_ns) / t.window_ns AS last, sum(c.samples) AS samples
       FROM t_cell c, (SELECT window_ns FROM trace WHERE id = :trace) t
       GROUP BY c.line_id), t_parameter;
 INSERT INTO t_use
-SELECT l.id, w.addr - l.line, coalesce(w.thread_id, -1), bit_or(1 << min(max((w.window - f.first) * f.slices / f.span, 0), 62))
+SELECT l.id, w.addr - l.line, coalesce(w.thread_id, -1),
+       bit_or(1 << min(max((w.window - f.first) * f.slices / f.span, 0), 62))
 FROM access_window w
-     CROSS JOIN t_line l ON l.line = w.line & -(SELECT line_size FROM t_program) AND l.space = coalesce(w.space_id, -1)
+     CROSS JOIN t_line l ON l.line = w.line & -(SELECT line_size FROM t_program)
+         AND l.space = coalesce(w.space_id, -1)
      CROSS JOIN t_life f ON f.line_id = l.id
 WHERE w.trace_id = :trace
 GROUP BY 1, 2, 3;
 
 -- Sides of pairs: the same bytes, operation and function are one side. Ids rise with the offset.
 DROP TABLE IF EXISTS temp.t_side;
-CREATE TEMP TABLE t_side (id INTEGER PRIMARY KEY, line_id INTEGER, offset INTEGER, width INTEGER, op INTEGER, site INTEGER, UNIQUE (line_id, offset, width, op, site));
+CREATE TEMP TABLE t_side (id INTEGER PRIMARY KEY, line_id INTEGER, offset INTEGER, width INTEGER,
+    op INTEGER, site INTEGER, UNIQUE (line_id, offset, width, op, site));
 INSERT INTO t_side (line_id, offset, width, op, site)
 SELECT DISTINCT line_id, offset, width, op, site FROM t_cell WHERE misses > 0 OR writes > 0
 ORDER BY 1, 2, 3, 4, 5;
@@ -222,64 +260,87 @@ ORDER BY 1, 2, 3, 4, 5;
 -- cores had fetched by missing, so there are no more of them than misses; what exceeds the line's
 -- certain misses, beyond twice the sampling error of both, counts.
 DROP TABLE IF EXISTS temp.t_missing;
-CREATE TEMP TABLE t_missing (id INTEGER PRIMARY KEY, line_id INTEGER, core INTEGER, thread_id INTEGER, side_id INTEGER, first INTEGER, last INTEGER, misses, operations, q, q_limit, slices INTEGER);
+CREATE TEMP TABLE t_missing (id INTEGER PRIMARY KEY, line_id INTEGER, core INTEGER,
+    thread_id INTEGER, side_id INTEGER, first INTEGER, last INTEGER, misses, operations, q,
+    q_limit, slices INTEGER);
 WITH doubt AS MATERIALIZED
-       (SELECT line_id, CASE WHEN sure + 2 * sure / sqrt(max(n_sure, 1)) < unsure - 2 * unsure / sqrt(n_unsure) THEN 1 - sure / unsure
-                             WHEN sure = 0 THEN 1 ELSE 0 END AS kept
-        FROM (SELECT line_id, sum(unsure_operations) AS unsure, total(CASE WHEN unsure_operations > 0 THEN misses END) AS n_unsure,
-                     sum(miss_operations - unsure_operations) AS sure, total(CASE WHEN unsure_operations = 0 THEN misses END) AS n_sure
+       (SELECT line_id,
+               CASE WHEN sure = 0 THEN 1
+                    WHEN sure + 2 * sure / sqrt(n_sure) < unsure - 2 * unsure / sqrt(n_unsure)
+                    THEN 1 - sure / unsure
+                    ELSE 0 END AS kept
+        FROM (SELECT line_id, sum(unsure_operations) AS unsure,
+                     total(CASE WHEN unsure_operations > 0 THEN misses END) AS n_unsure,
+                     sum(miss_operations - unsure_operations) AS sure,
+                     max(1, total(CASE WHEN unsure_operations = 0 THEN misses END)) AS n_sure
               FROM t_cell GROUP BY line_id)
         WHERE unsure > 0),
      visit AS MATERIALIZED
-       (SELECT line_id, offset, thread_id, (total(miss_operations) - total(unsure_operations)) / nullif(total(writes), 0) AS q_limit
+       (SELECT line_id, offset, thread_id,
+               (total(miss_operations) - total(unsure_operations)) / nullif(total(writes), 0)
+                   AS q_limit
         FROM t_cell GROUP BY line_id, offset, thread_id),
      place AS MATERIALIZED
        (SELECT line_id, offset, max(q) AS q
-        FROM (SELECT line_id, offset, CASE WHEN max(hits_hidden) OR max(method) = 1 THEN NULL
-                                           WHEN sum(samples) >= (SELECT min_miss_samples FROM t_parameter)
-                                           THEN total(miss_operations) / sum(operations) ELSE 0 END AS q
+        FROM (SELECT line_id, offset,
+                     CASE WHEN max(hits_hidden) OR max(method) = 1 THEN NULL
+                          WHEN sum(samples) < (SELECT min_miss_samples FROM t_parameter) THEN 0
+                          ELSE total(miss_operations) / sum(operations) END AS q
               FROM t_cell GROUP BY line_id, offset, op, code_id)
         GROUP BY line_id, offset)
-INSERT INTO t_missing (line_id, core, thread_id, side_id, first, last, misses, operations, q, q_limit, slices)
-SELECT c.line_id, coalesce(o.core, c.cpu, -1 - c.thread_id), coalesce(c.thread_id, -1), s.id, c.offset, c.offset + max(s.width, 1),
-       c.misses * (c.miss_operations - c.unsure_operations * (1 - coalesce(d.kept, 0))) / c.miss_operations,
+INSERT INTO t_missing (line_id, core, thread_id, side_id, first, last, misses, operations, q,
+    q_limit, slices)
+SELECT c.line_id, coalesce(o.core, c.cpu, -1 - c.thread_id), coalesce(c.thread_id, -1), s.id,
+       c.offset, c.offset + max(s.width, 1),
+       c.misses * (1 - c.unsure_operations * (1 - coalesce(d.kept, 0)) / c.miss_operations),
        c.miss_operations - c.unsure_operations * (1 - coalesce(d.kept, 0)),
        CASE WHEN NOT c.hits_hidden THEN p.q END, v.q_limit, coalesce(u.slices, -1)
 FROM t_cell c
      LEFT JOIN doubt d ON d.line_id = c.line_id
      CROSS JOIN place p ON p.line_id = c.line_id AND p.offset = c.offset
-     CROSS JOIN visit v ON v.line_id = c.line_id AND v.offset = c.offset AND v.thread_id IS c.thread_id
-     CROSS JOIN t_side s ON s.line_id = c.line_id AND s.offset = c.offset AND s.width = c.width AND s.op = c.op AND s.site = c.site
+     CROSS JOIN visit v ON v.line_id = c.line_id AND v.offset = c.offset
+         AND v.thread_id IS c.thread_id
+     CROSS JOIN t_side s ON s.line_id = c.line_id AND s.offset = c.offset AND s.width = c.width
+         AND s.op = c.op AND s.site = c.site
      LEFT JOIN t_core o ON o.cpu = c.cpu
-     LEFT JOIN t_use u ON u.line_id = c.line_id AND u.offset = c.offset AND u.thread_id = coalesce(c.thread_id, -1)
+     LEFT JOIN t_use u ON u.line_id = c.line_id AND u.offset = c.offset
+         AND u.thread_id = coalesce(c.thread_id, -1)
 WHERE c.misses > 0
 ORDER BY c.line_id;
 CREATE INDEX temp.t_missing_line ON t_missing (line_id);
 
 DROP TABLE IF EXISTS temp.t_writing;
-CREATE TEMP TABLE t_writing (line_id INTEGER, id, core INTEGER, thread_id INTEGER, side_id INTEGER, first INTEGER, last INTEGER, samples, operations, slices INTEGER, PRIMARY KEY (line_id, id)) WITHOUT ROWID;
+CREATE TEMP TABLE t_writing (line_id INTEGER, id, core INTEGER, thread_id INTEGER, side_id INTEGER,
+    first INTEGER, last INTEGER, samples, operations, slices INTEGER,
+    PRIMARY KEY (line_id, id)) WITHOUT ROWID;
 INSERT INTO t_writing
-SELECT c.line_id, row_number() OVER (), coalesce(o.core, c.cpu, -1 - c.thread_id) AS actor, coalesce(c.thread_id, -1), s.id, c.offset,
+SELECT c.line_id, row_number() OVER (), coalesce(o.core, c.cpu, -1 - c.thread_id) AS actor,
+       coalesce(c.thread_id, -1), s.id, c.offset,
        c.offset + max(s.width, 1), sum(c.samples), sum(c.writes), coalesce(u.slices, -1)
 FROM t_cell c
-     CROSS JOIN t_side s ON s.line_id = c.line_id AND s.offset = c.offset AND s.width = c.width AND s.op = c.op AND s.site = c.site
+     CROSS JOIN t_side s ON s.line_id = c.line_id AND s.offset = c.offset AND s.width = c.width
+         AND s.op = c.op AND s.site = c.site
      LEFT JOIN t_core o ON o.cpu = c.cpu
-     LEFT JOIN t_use u ON u.line_id = c.line_id AND u.offset = c.offset AND u.thread_id = coalesce(c.thread_id, -1)
+     LEFT JOIN t_use u ON u.line_id = c.line_id AND u.offset = c.offset
+         AND u.thread_id = coalesce(c.thread_id, -1)
 WHERE c.writes > 0
 GROUP BY c.line_id, s.id, actor, c.thread_id;
 
 -- Who can have caused what: the writes of another thread on another core, as far as they fall
 -- into slices in which the missing thread used its place.
 DROP TABLE IF EXISTS temp.t_meeting;
-CREATE TEMP TABLE t_meeting (missing_id INTEGER, writing_id INTEGER, side_id INTEGER, writes, same, slices INTEGER, PRIMARY KEY (missing_id, writing_id)) WITHOUT ROWID;
+CREATE TEMP TABLE t_meeting (missing_id INTEGER, writing_id INTEGER, side_id INTEGER, writes, same,
+    slices INTEGER, PRIMARY KEY (missing_id, writing_id)) WITHOUT ROWID;
 INSERT INTO t_meeting
 SELECT m.id, w.id, w.side_id, w.operations * popcount(m.slices & w.slices) / popcount(w.slices),
        m.first < w.last AND w.first < m.last, m.slices & w.slices
 FROM t_missing m CROSS JOIN t_writing w ON w.line_id = m.line_id
-WHERE w.core <> m.core AND w.thread_id <> m.thread_id AND m.slices & w.slices <> 0 AND m.operations > 0;
+WHERE w.core <> m.core AND w.thread_id <> m.thread_id AND m.slices & w.slices <> 0
+    AND m.operations > 0;
 
 DROP TABLE IF EXISTS temp.t_attributed;
-CREATE TEMP TABLE t_attributed (missing_id INTEGER PRIMARY KEY, line_id INTEGER, writes, same, p_true);
+CREATE TEMP TABLE t_attributed (missing_id INTEGER PRIMARY KEY, line_id INTEGER, writes, same,
+    p_true);
 WITH seen AS
        (SELECT m.id, m.line_id, m.thread_id, m.q, m.q_limit, m.operations,
                sum(t.writes) AS writes, total(CASE WHEN t.same THEN t.writes END) AS same
@@ -288,11 +349,13 @@ WITH seen AS
      rated AS
        (SELECT *, same / writes AS f,
                min(1, coalesce(q, min(coalesce(q_limit, 1),
-                                      max(0, 1 - sum(operations) OVER thread / max(writes) OVER thread)))) AS ratio
+                                      max(0, 1 - sum(operations) OVER thread
+                                          / max(writes) OVER thread)))) AS ratio
         FROM seen WINDOW thread AS (PARTITION BY line_id, thread_id))
 INSERT INTO t_attributed
 SELECT id, line_id, writes, same,
        CASE WHEN f >= 1 THEN 1.0
-            WHEN q IS NULL AND q_limit > 1 THEN (f / (ratio * f + 1 - ratio) + (q_limit - 1) * f) / q_limit
+            WHEN q IS NULL AND q_limit > 1 THEN (f / (ratio * f + 1 - ratio) + (q_limit - 1) * f)
+                / q_limit
             ELSE f / (ratio * f + 1 - ratio) END
 FROM rated;

@@ -2,7 +2,8 @@
 --
 -- false or true: at least class_share of the attributed misses found other bytes, or the same
 -- bytes, written by another core. mixed: neither, or both classes are established and the share is
--- within a standard error of the limit (mixed claims less). Otherwise unknown; reason_code says why:
+-- within a standard error of the limit (mixed claims less). Otherwise unknown; reason_code says
+-- why:
 --     writer_not_sampled  misses, but no write of another core was sampled
 --     no_overlap          another core wrote, but never while the missing threads used the line
 --     too_few_samples     too few misses, and the capture is too thin to say that there were none;
@@ -13,42 +14,54 @@
 -- bounds are two standard errors of the number of misses.
 
 DROP TABLE IF EXISTS temp.t_total;
-CREATE TEMP TABLE t_total (line_id INTEGER PRIMARY KEY, samples, operations, loads, stores, atomics, writes, transfers, hitm_local, hitm_remote, peer_local, peer_remote, dirty_snoops, misses, hits_hidden, method, latency_samples, latency_sum, excess, costed, offsets, threads, cpus, nodes, split);
+CREATE TEMP TABLE t_total (line_id INTEGER PRIMARY KEY, samples, operations, loads, stores,
+    atomics, writes, transfers, hitm_local, hitm_remote, peer_local, peer_remote, dirty_snoops,
+    misses, hits_hidden, method, latency_samples, latency_sum, excess, costed, offsets, threads,
+    cpus, nodes, split);
 INSERT INTO t_total
 SELECT c.line_id, sum(samples), sum(operations), total(CASE WHEN op = 1 THEN samples END),
        total(CASE WHEN op = 2 THEN samples END), total(CASE WHEN op = 3 THEN samples END),
-       sum(writes), sum(transfers), sum(hitm_local), sum(hitm_remote), sum(peer_local), sum(peer_remote),
-       sum(dirty_snoops), sum(misses), max(hits_hidden), max(method),
+       sum(writes), sum(transfers), sum(hitm_local), sum(hitm_remote), sum(peer_local),
+       sum(peer_remote), sum(dirty_snoops), sum(misses), max(hits_hidden), max(method),
        sum(latency_samples), sum(latency_sum), total(excess), total(miss_operations - uncosted),
-       count(DISTINCT offset), count(DISTINCT thread_id), count(DISTINCT c.cpu), count(DISTINCT o.node),
+       count(DISTINCT offset), count(DISTINCT thread_id), count(DISTINCT c.cpu),
+       count(DISTINCT o.node),
        CASE WHEN max(width) > 0 THEN total(CASE WHEN offset + width > size THEN samples END) END
 FROM t_cell c JOIN t_line l ON l.id = c.line_id LEFT JOIN t_core o ON o.cpu = c.cpu
 GROUP BY c.line_id;
 
 -- All misses of a line, and those that a write of another core explains.
 DROP TABLE IF EXISTS temp.t_evidence;
-CREATE TEMP TABLE t_evidence (line_id INTEGER PRIMARY KEY, n, operations, n_attributed, attributed, n_true, attributed_true, unknown_width);
+CREATE TEMP TABLE t_evidence (line_id INTEGER PRIMARY KEY, n, operations, n_attributed, attributed,
+    n_true, attributed_true, unknown_width);
 INSERT INTO t_evidence
-SELECT m.line_id, sum(m.misses), sum(m.operations), total(CASE WHEN a.p_true IS NOT NULL THEN m.misses END),
+SELECT m.line_id, sum(m.misses), sum(m.operations),
+       total(CASE WHEN a.p_true IS NOT NULL THEN m.misses END),
        total(CASE WHEN a.p_true IS NOT NULL THEN m.operations END), total(m.misses * a.p_true),
        total(m.operations * a.p_true), total(CASE WHEN s.width = 0 THEN m.misses END)
 FROM t_missing m JOIN t_side s ON s.id = m.side_id LEFT JOIN t_attributed a ON a.missing_id = m.id
 GROUP BY m.line_id;
 
 DROP TABLE IF EXISTS temp.t_verdict;
-CREATE TEMP TABLE t_verdict (line_id INTEGER PRIMARY KEY, verdict, reason_code, share, writes_sampled, places_written, writer_sampled, confidence, cost);
+CREATE TEMP TABLE t_verdict (line_id INTEGER PRIMARY KEY, verdict, reason_code, share,
+    writes_sampled, places_written, writer_sampled, confidence, cost);
 WITH writer AS MATERIALIZED
-       (SELECT line_id, min(core) AS one, max(core) AS other, sum(samples) AS samples, count(DISTINCT first) AS places
+       (SELECT line_id, min(core) AS one, max(core) AS other, sum(samples) AS samples,
+               count(DISTINCT first) AS places
         FROM t_writing GROUP BY line_id),
      mean AS MATERIALIZED
-       (SELECT coalesce(sum(excess) / nullif(sum(costed), 0), (SELECT assumed_miss_cycles FROM t_parameter)) AS cycles
+       (SELECT coalesce(sum(excess) / nullif(sum(costed), 0),
+                        (SELECT assumed_miss_cycles FROM t_parameter)) AS cycles
         FROM t_total WHERE costed > 0),
      facts AS
-       (SELECT t.*, e.n, e.operations AS evidence, e.n_attributed, e.attributed, e.n_true, e.unknown_width,
+       (SELECT t.*, e.n, e.operations AS evidence, e.n_attributed, e.attributed, e.n_true,
+               e.unknown_width,
                w.samples AS writes_sampled, w.places AS places_written,
                e.attributed_true / nullif(e.attributed, 0) AS share,
-               w.one IS NOT NULL AND (w.one <> w.other OR EXISTS (SELECT 1 FROM t_missing m WHERE m.line_id = t.line_id AND m.core <> w.one)
-                                      OR (e.n IS NULL AND t.cpus > 1)) AS writer_sampled,
+               w.one IS NOT NULL AND
+               (w.one <> w.other OR (e.n IS NULL AND t.cpus > 1) OR
+                EXISTS (SELECT 1 FROM t_missing m WHERE m.line_id = t.line_id AND m.core <> w.one))
+                   AS writer_sampled,
                -- misses that the capture would show of a line at min_program_share
                p.min_program_share * g.operations / (t.operations / t.samples) AS visible,
                coalesce(e.n, 0) < p.min_miss_samples AS few,
@@ -56,9 +69,12 @@ WITH writer AS MATERIALIZED
                (e.operations * (1 - 1 / sqrt(max(e.n, 1))) < p.min_program_share * g.operations OR
                 (NOT t.hits_hidden AND e.operations < p.min_line_share * t.operations)) AS rare,
                p.*
-        FROM t_total t LEFT JOIN t_evidence e USING (line_id) LEFT JOIN writer w USING (line_id), t_parameter p, t_program g),
+        FROM t_total t LEFT JOIN t_evidence e USING (line_id) LEFT JOIN writer w USING (line_id),
+             t_parameter p, t_program g),
      rated AS
-       (SELECT *, sqrt(max(share * (1 - share), 1 / n_attributed * (1 - 1 / n_attributed)) / n_attributed) AS deviation,
+       (SELECT *, -- never 0: at least what one miss of the other class would give
+               sqrt(max(share * (1 - share), 1 / n_attributed * (1 - 1 / n_attributed)) /
+                    n_attributed) AS deviation,
                min(n_true, n_attributed - n_true) >= min_miss_samples AS both_seen
         FROM facts),
      judged AS
@@ -69,21 +85,32 @@ WITH writer AS MATERIALIZED
                        WHEN n_attributed = 0 THEN 'no_overlap'
                        WHEN n_attributed < min_miss_samples THEN 'too_few_samples'
                        WHEN share + both_seen * deviation <= 1 - class_share
-                       THEN CASE WHEN share > 0 AND writes_sampled < min_writes_per_place * places_written THEN 'too_few_samples'
+                       THEN CASE WHEN share > 0 AND
+                                      writes_sampled < min_writes_per_place * places_written
+                                 THEN 'too_few_samples'
                                  ELSE 'other_bytes_written' END
                        WHEN share - both_seen * deviation >= class_share THEN 'same_bytes_written'
                        ELSE 'both_classes' END AS reason_code
         FROM rated)
 INSERT INTO t_verdict
 SELECT line_id,
-       CASE reason_code WHEN 'other_bytes_written' THEN 'false' WHEN 'same_bytes_written' THEN 'true'
-                        WHEN 'both_classes' THEN 'mixed' WHEN 'read_only' THEN 'read-only' ELSE 'unknown' END,
+       CASE reason_code
+       WHEN 'other_bytes_written' THEN 'false'
+       WHEN 'same_bytes_written' THEN 'true'
+       WHEN 'both_classes' THEN 'mixed'
+       WHEN 'read_only' THEN 'read-only'
+       ELSE 'unknown' END,
        reason_code, share, writes_sampled, places_written, writer_sampled,
-       CASE WHEN reason_code NOT IN ('other_bytes_written', 'same_bytes_written', 'both_classes') THEN NULL
+       CASE WHEN reason_code NOT IN ('other_bytes_written', 'same_bytes_written', 'both_classes')
+            THEN NULL
             WHEN method = 1 THEN 'medium'
-            WHEN min(n_attributed, writes_sampled) < confident_samples / 3 OR method = 2 OR unknown_width > 0.5 * n OR n_attributed < 0.5 * n THEN 'low'
-            WHEN min(n_attributed, writes_sampled) < confident_samples OR unknown_width > (1 - confident_share) * n OR n_attributed < confident_share * n THEN 'medium'
-            WHEN abs(share - class_share) < 2 * deviation OR abs(share - 1 + class_share) < 2 * deviation THEN 'medium'
+            WHEN min(n_attributed, writes_sampled) < confident_samples / 3 OR method = 2 OR
+                 unknown_width > 0.5 * n OR n_attributed < 0.5 * n
+            THEN 'low'
+            WHEN min(n_attributed, writes_sampled) < confident_samples OR
+                 unknown_width > (1 - confident_share) * n OR n_attributed < confident_share * n OR
+                 min(abs(share - class_share), abs(share - 1 + class_share)) < 2 * deviation
+            THEN 'medium'
             ELSE 'high' END,
        excess + max(0, coalesce(evidence, 0) - costed) * (SELECT cycles FROM mean)
 FROM judged;
@@ -93,7 +120,9 @@ CREATE TEMP TABLE t_p95 (line_id INTEGER PRIMARY KEY, latency);
 INSERT INTO t_p95
 SELECT CAST(key AS INTEGER), value
 FROM json_each((SELECT quantiles_by(l.id, a.latency_histogram, 0.95)
-                FROM access a CROSS JOIN t_line l ON l.line = a.line & -(SELECT line_size FROM t_program) AND l.space = coalesce(a.space_id, -1)
+                FROM access a
+                     CROSS JOIN t_line l ON l.line = a.line & -(SELECT line_size FROM t_program)
+                         AND l.space = coalesce(a.space_id, -1)
                 WHERE a.trace_id = :trace));
 
 -- Lines of one thread, or never written: reported by latency, so that the list also says what
@@ -101,67 +130,128 @@ FROM json_each((SELECT quantiles_by(l.id, a.latency_histogram, 0.95)
 DROP TABLE IF EXISTS temp.t_quiet;
 CREATE TEMP TABLE t_quiet AS
 WITH picked AS MATERIALIZED
-       (SELECT DISTINCT coalesce(space_id, -1) AS space, line & -line_size AS line, line_size AS size
+       (SELECT DISTINCT coalesce(space_id, -1) AS space, line & -line_size AS line,
+                        line_size AS size
         FROM (SELECT space_id, line FROM line_total
               WHERE trace_id = :trace AND (threads = 1 OR (stores + atomics = 0 AND transfers = 0))
                 AND samples >= (SELECT min_miss_samples FROM t_parameter)
-              ORDER BY latency_sum DESC, line, space_id LIMIT (SELECT quiet_lines FROM t_parameter)),
+              ORDER BY latency_sum DESC, line, space_id
+              LIMIT (SELECT quiet_lines FROM t_parameter)),
              t_program)
-SELECT nullif(p.space, -1) AS space_id, p.line, p.size, sum(t.samples) AS samples, sum(t.loads) AS loads, sum(t.stores) AS stores,
-       sum(t.atomics) AS atomics, sum(t.transfers) AS transfers, max(t.threads) AS threads,
+SELECT nullif(p.space, -1) AS space_id, p.line, p.size, sum(t.samples) AS samples,
+       sum(t.loads) AS loads, sum(t.stores) AS stores, sum(t.atomics) AS atomics,
+       sum(t.transfers) AS transfers, max(t.threads) AS threads,
        sum(t.latency_samples) AS latency_samples, sum(t.latency_sum) AS latency_sum
-FROM line_total t CROSS JOIN picked p ON p.line = t.line & -(SELECT line_size FROM t_program) AND p.space = coalesce(t.space_id, -1)
-WHERE t.trace_id = :trace AND NOT EXISTS (SELECT 1 FROM t_line l WHERE l.line = p.line AND l.space = p.space)
+FROM line_total t CROSS JOIN picked p ON p.line = t.line & -(SELECT line_size FROM t_program)
+    AND p.space = coalesce(t.space_id, -1)
+WHERE t.trace_id = :trace AND
+      NOT EXISTS (SELECT 1 FROM t_line l WHERE l.line = p.line AND l.space = p.space)
 GROUP BY p.space, p.line
 -- two halves of a wide line may belong to two threads
 HAVING count(*) = 1 OR sum(t.stores + t.atomics) = 0;
 
+-- The sentence of each verdict, with its numbers.
+DROP TABLE IF EXISTS temp.t_reason;
+CREATE TEMP TABLE t_reason (line_id INTEGER PRIMARY KEY, text);
+INSERT INTO t_reason
+SELECT v.line_id,
+       CASE v.reason_code
+       WHEN 'read_only' THEN
+           format('No store or atomic among %d samples of %d threads', t.samples, t.threads)
+       WHEN 'too_few_samples' THEN
+           CASE WHEN coalesce(e.n, 0) >= p.min_miss_samples
+           THEN format('%d misses, but only %d sampled writes at %d places can be set against ' ||
+                       'them: record longer or sample stores more often',
+                       e.n, v.writes_sampled, v.places_written)
+           ELSE format('%d misses among %d samples; a line at %.2f %% of the program''s ' ||
+                       'accesses would show about %.1f, and a verdict needs %d: record ' ||
+                       'longer or sample more often',
+                       coalesce(e.n, 0), t.samples, 100 * p.min_program_share,
+                       p.min_program_share * g.operations / (t.operations / t.samples),
+                       p.min_miss_samples)
+           END
+       WHEN 'below_threshold' THEN
+           format('%d misses among %d samples: %.3f %% of the program''s accesses, %.2f %% of ' ||
+                  'the line''s; contention starts at %.2f %% and %.1f %%',
+                  coalesce(e.n, 0), t.samples, 100 * coalesce(e.operations, 0) / g.operations,
+                  100 * coalesce(e.operations, 0) / t.operations, 100 * p.min_program_share,
+                  100 * p.min_line_share)
+       WHEN 'writer_not_sampled' THEN
+           format('%d misses, but no store or atomic of another CPU on this line was sampled, ' ||
+                  'so whose bytes were written is not known', e.n)
+       WHEN 'no_overlap' THEN
+           format('%d misses, but the threads that write and those that miss never used the ' ||
+                  'line in the same slice of time', e.n)
+       ELSE
+           CASE t.method
+           WHEN 1 THEN 'No data source: verdict from bytes, threads and overlap in time. '
+           WHEN 2 THEN 'No data source: misses are slow accesses. '
+           ELSE '' END ||
+           format('%.0f %% of %d misses found other bytes written by another CPU, %.0f %% the ' ||
+                  'same bytes (%d threads on %s CPUs; %d %% of the misses have a writer%s)',
+                  100 * (1 - v.share), round(e.n_attributed), 100 * v.share, t.threads,
+                  coalesce(nullif(t.cpus, 0), 'unknown'), round(100 * e.n_attributed / e.n),
+                  CASE WHEN e.unknown_width > 0
+                  THEN format('; width unknown for %.0f %%, taken as one byte',
+                              100 * e.unknown_width / e.n)
+                  ELSE '' END)
+       END
+FROM t_verdict v JOIN t_total t USING (line_id) LEFT JOIN t_evidence e USING (line_id),
+     t_parameter p, t_program g;
+
+-- tier 0: contention, or evidence of it without a writer; 1: nothing established; 2: quiet lines.
 INSERT INTO line_finding
- (trace_id, rank, line, size, space_id, verdict, confidence, samples, loads, stores, atomics, hitm_local, hitm_remote,
-  peer_local, peer_remote, misses, misses_false, misses_true, miss_operations, threads, cpus, nodes, latency_mean,
-  latency_p95, excess_latency, cost_share, cost_low, cost_high, offsets, split, writer_sampled, evidence, reason_code, reason, pass_version)
-SELECT :trace, row_number() OVER (ORDER BY tier, cost DESC, latency_sum DESC, line, space_id), line, size, space_id, verdict, confidence,
-       samples, CAST(loads AS INTEGER), CAST(stores AS INTEGER), CAST(atomics AS INTEGER), hitm_local, hitm_remote, peer_local, peer_remote,
-       misses, misses_false, misses_true, miss_operations, threads, cpus, nodes, latency_mean, latency_p95, excess,
-       share, share - 2 * abs(share) / sqrt(misses), share + 2 * abs(share) / sqrt(misses), offsets, split,
-       writer_sampled, evidence, reason_code, reason, 1
-FROM (SELECT CASE WHEN v.verdict IN ('false', 'true', 'mixed') OR v.reason_code IN ('writer_not_sampled', 'no_overlap') THEN 0 ELSE 1 END AS tier,
-             v.cost, t.latency_sum, l.line, l.size, nullif(l.space, -1) AS space_id, v.verdict, v.confidence,
-             t.samples, t.loads, t.stores, t.atomics, t.hitm_local, t.hitm_remote, t.peer_local, t.peer_remote,
-             t.misses, e.n_attributed - e.n_true AS misses_false, e.n_true AS misses_true, e.operations AS miss_operations,
-             t.threads, nullif(t.cpus, 0) AS cpus, nullif(t.nodes, 0) AS nodes,
-             t.latency_sum * 1.0 / nullif(t.latency_samples, 0) AS latency_mean, q.latency AS latency_p95,
+ (trace_id, rank, line, size, space_id, verdict, confidence, samples, loads, stores, atomics,
+  hitm_local, hitm_remote, peer_local, peer_remote, misses, misses_false, misses_true,
+  miss_operations, threads, cpus, nodes, latency_mean, latency_p95, excess_latency,
+  cost_share, cost_low, cost_high, offsets, split, writer_sampled, evidence, reason_code, reason,
+  pass_version)
+SELECT :trace, row_number() OVER (ORDER BY tier, cost DESC, latency_sum DESC, line, space_id),
+       line, size, space_id, verdict, confidence, samples, CAST(loads AS INTEGER),
+       CAST(stores AS INTEGER), CAST(atomics AS INTEGER), hitm_local, hitm_remote, peer_local,
+       peer_remote, misses, misses_false, misses_true, miss_operations, threads, cpus, nodes,
+       latency_sum * 1.0 / nullif(latency_samples, 0), latency_p95, excess,
+       share, share - 2 * abs(share) / sqrt(misses), share + 2 * abs(share) / sqrt(misses),
+       offsets, CAST(split AS INTEGER), writer_sampled, evidence, reason_code, reason, 1
+FROM (SELECT CASE WHEN v.confidence IS NOT NULL THEN 0
+                  WHEN v.reason_code IN ('writer_not_sampled', 'no_overlap') THEN 0
+                  ELSE 1 END AS tier,
+             v.cost, l.line, l.size, nullif(l.space, -1) AS space_id, v.verdict, v.confidence,
+             t.samples, t.loads, t.stores, t.atomics, t.hitm_local, t.hitm_remote, t.peer_local,
+             t.peer_remote, t.misses, e.n_attributed - e.n_true AS misses_false,
+             e.n_true AS misses_true, e.operations AS miss_operations, t.threads,
+             nullif(t.cpus, 0) AS cpus, nullif(t.nodes, 0) AS nodes, t.latency_samples,
+             t.latency_sum, q.latency AS latency_p95,
              CASE WHEN t.latency_samples > 0 THEN t.excess END AS excess,
-             CASE WHEN v.confidence IS NOT NULL AND t.latency_samples > 0 THEN t.excess / nullif(g.latency, 0) END AS share, t.offsets, CAST(t.split AS INTEGER) AS split, v.writer_sampled,
-             CASE WHEN t.method = 1 THEN 'access_order' WHEN t.transfers > 0 THEN 'transfer'
-                  WHEN t.misses > 0 THEN CASE t.method WHEN 2 THEN 'latency' ELSE 'l1_miss' END END AS evidence,
-             v.reason_code,
-             CASE v.reason_code
-             WHEN 'read_only' THEN format('No store or atomic among %d samples of %d threads', t.samples, t.threads)
-             WHEN 'too_few_samples' THEN CASE WHEN coalesce(e.n, 0) >= p.min_miss_samples
-                  THEN format('%d misses, but only %d sampled writes at %d places can be set against them: record longer or sample stores more often', e.n, v.writes_sampled, v.places_written)
-                  ELSE format('%d misses among %d samples; a line at %.2f %% of the program''s accesses would show about %.1f, and a verdict needs %d: record longer or sample more often',
-                  coalesce(e.n, 0), t.samples, 100 * p.min_program_share, p.min_program_share * g.operations / (t.operations / t.samples), p.min_miss_samples) END
-             WHEN 'below_threshold' THEN format('%d misses among %d samples: %.3f %% of the program''s accesses, %.2f %% of the line''s; contention starts at %.2f %% and %.1f %%',
-                  coalesce(e.n, 0), t.samples, 100 * coalesce(e.operations, 0) / g.operations, 100 * coalesce(e.operations, 0) / t.operations, 100 * p.min_program_share, 100 * p.min_line_share)
-             WHEN 'writer_not_sampled' THEN format('%d misses, but no store or atomic of another CPU on this line was sampled, so whose bytes were written is not known', e.n)
-             WHEN 'no_overlap' THEN format('%d misses, but the threads that write and those that miss never used the line in the same slice of time', e.n)
-             ELSE format('%s%.0f %% of %d misses found other bytes written by another CPU, %.0f %% the same bytes (%d threads on %s CPUs; %d %% of the misses have a writer%s)',
-                  CASE WHEN t.method = 1 THEN 'No data source: verdict from bytes, threads and overlap in time. '
-                       WHEN t.method = 2 THEN 'No data source: misses are slow accesses. ' ELSE '' END,
-                  100 * (1 - v.share), round(e.n_attributed), 100 * v.share, t.threads, coalesce(nullif(t.cpus, 0), 'unknown'),
-                  round(100 * e.n_attributed / e.n),
-                  CASE WHEN e.unknown_width > 0 THEN format('; width unknown for %.0f %%, taken as one byte', 100 * e.unknown_width / e.n) ELSE '' END)
-             END AS reason
+             CASE WHEN t.latency_samples > 0 AND v.confidence IS NOT NULL
+                  THEN t.excess / nullif(g.latency, 0) END AS share,
+             t.offsets, t.split, v.writer_sampled,
+             CASE WHEN t.method = 1 THEN 'access_order'
+                  WHEN t.transfers > 0 THEN 'transfer'
+                  WHEN t.misses > 0 AND t.method = 2 THEN 'latency'
+                  WHEN t.misses > 0 THEN 'l1_miss' END AS evidence,
+             v.reason_code, r.text AS reason
       FROM t_verdict v JOIN t_total t USING (line_id) JOIN t_line l ON l.id = v.line_id
-           LEFT JOIN t_evidence e USING (line_id) LEFT JOIN t_p95 q USING (line_id), t_parameter p, t_program g
+           JOIN t_reason r USING (line_id) LEFT JOIN t_evidence e USING (line_id)
+           LEFT JOIN t_p95 q USING (line_id), t_program g
       UNION ALL
-      SELECT 2, 0, latency_sum, line, size, space_id,
-             CASE WHEN threads > 1 THEN 'read-only' WHEN transfers >= min_miss_samples THEN 'unknown' ELSE 'private' END, CASE WHEN transfers >= min_miss_samples THEN NULL WHEN samples >= confident_samples THEN 'high' ELSE 'medium' END,
-             samples, loads, stores, atomics, NULL, NULL, NULL, NULL, transfers, NULL, NULL, NULL, threads, NULL, NULL,
-             latency_sum * 1.0 / nullif(latency_samples, 0), NULL, NULL, NULL, 0, NULL, 0, CASE WHEN transfers > 0 THEN 'transfer' END,
-             CASE WHEN threads > 1 THEN 'read_only' WHEN transfers >= min_miss_samples THEN 'writer_not_sampled' ELSE 'one_thread' END,
-             CASE WHEN threads > 1 THEN format('No store or atomic among %d samples of several threads', samples)
-                  WHEN transfers >= min_miss_samples THEN format('%d of %d samples came from another core''s cache, but only one thread was sampled here', transfers, samples)
-                  ELSE format('All %d samples are of one thread', samples) END
-      FROM t_quiet, t_parameter);
+      SELECT 2, 0, line, size, space_id,
+             CASE reason_code WHEN 'read_only' THEN 'read-only' WHEN 'one_thread' THEN 'private'
+                              ELSE 'unknown' END,
+             CASE WHEN reason_code = 'writer_not_sampled' THEN NULL
+                  WHEN samples >= (SELECT confident_samples FROM t_parameter) THEN 'high'
+                  ELSE 'medium' END,
+             samples, loads, stores, atomics, NULL, NULL, NULL, NULL, transfers, NULL, NULL, NULL,
+             threads, NULL, NULL, latency_samples, latency_sum, NULL, NULL, NULL, 0, NULL, 0,
+             CASE WHEN transfers > 0 THEN 'transfer' END, reason_code,
+             CASE reason_code
+             WHEN 'read_only' THEN
+                 format('No store or atomic among %d samples of several threads', samples)
+             WHEN 'one_thread' THEN format('All %d samples are of one thread', samples)
+             ELSE format('%d of %d samples came from another core''s cache, but only one thread ' ||
+                         'was sampled here', transfers, samples) END
+      FROM (SELECT *, CASE WHEN threads > 1 THEN 'read_only'
+                           WHEN transfers >= (SELECT min_miss_samples FROM t_parameter)
+                           THEN 'writer_not_sampled'
+                           ELSE 'one_thread' END AS reason_code
+            FROM t_quiet));

@@ -7,14 +7,18 @@
 -- candidate_lines of each kind of evidence. A pair's cost is its part of the line's.
 
 DROP TABLE IF EXISTS temp.t_pair;
-CREATE TEMP TABLE t_pair (line_id INTEGER, a INTEGER, b INTEGER, class, score, misses, slices, place, share);
+CREATE TEMP TABLE t_pair (line_id INTEGER, a INTEGER, b INTEGER, class, score, misses, slices,
+    place, share);
 INSERT INTO t_pair
-SELECT line_id, a, b, class, score, misses, slices, row_number() OVER (PARTITION BY line_id ORDER BY score DESC, a, b) AS place,
+SELECT line_id, a, b, class, score, misses, slices,
+       row_number() OVER (PARTITION BY line_id ORDER BY score DESC, a, b) AS place,
        score / sum(score) OVER (PARTITION BY line_id) AS share
 FROM (SELECT m.line_id, min(m.side_id, t.side_id) AS a, max(m.side_id, t.side_id) AS b,
              CASE WHEN t.same THEN 'TS' ELSE 'FS' END AS class,
-             sum(m.operations * CASE WHEN t.same THEN r.p_true * t.writes / r.same ELSE (1 - r.p_true) * t.writes / (r.writes - r.same) END) AS score,
-             sum(m.misses * CASE WHEN t.same THEN r.p_true * t.writes / r.same ELSE (1 - r.p_true) * t.writes / (r.writes - r.same) END) AS misses,
+             sum(m.operations * t.writes * CASE WHEN t.same THEN r.p_true / r.same
+                                           ELSE (1 - r.p_true) / (r.writes - r.same) END) AS score,
+             sum(m.misses * t.writes * CASE WHEN t.same THEN r.p_true / r.same
+                                       ELSE (1 - r.p_true) / (r.writes - r.same) END) AS misses,
              bit_or(t.slices) AS slices
       FROM t_verdict v CROSS JOIN t_missing m ON m.line_id = v.line_id
            CROSS JOIN t_attributed r ON r.missing_id = m.id
@@ -22,7 +26,8 @@ FROM (SELECT m.line_id, min(m.side_id, t.side_id) AS a, max(m.side_id, t.side_id
       WHERE v.verdict IN ('false', 'true', 'mixed')
       GROUP BY m.line_id, a, b)
 WHERE score > 0;
-DELETE FROM t_pair WHERE share < (SELECT min_pair_share FROM t_parameter) OR place > (SELECT pairs_per_line FROM t_parameter);
+DELETE FROM t_pair WHERE share < (SELECT min_pair_share FROM t_parameter)
+    OR place > (SELECT pairs_per_line FROM t_parameter);
 
 -- What stands on each side: the samples, the code with most of them, the first 64 threads.
 DROP TABLE IF EXISTS temp.t_side_part;
@@ -30,7 +35,8 @@ CREATE TEMP TABLE t_side_part (side_id INTEGER, code_id INTEGER, tid INTEGER, sa
 INSERT INTO t_side_part
 SELECT s.id, c.code_id, t.tid, sum(c.samples)
 FROM t_cell c
-     CROSS JOIN t_side s ON s.line_id = c.line_id AND s.offset = c.offset AND s.width = c.width AND s.op = c.op AND s.site = c.site
+     CROSS JOIN t_side s ON s.line_id = c.line_id AND s.offset = c.offset AND s.width = c.width
+         AND s.op = c.op AND s.site = c.site
      LEFT JOIN thread t ON t.id = c.thread_id
 -- (+ keeps SQLite from looking every side up by its id)
 WHERE +s.id IN (SELECT a FROM t_pair UNION ALL SELECT b FROM t_pair)
@@ -39,35 +45,46 @@ DROP TABLE IF EXISTS temp.t_side_use;
 CREATE TEMP TABLE t_side_use (side_id INTEGER PRIMARY KEY, samples INTEGER, code_id INTEGER, tids);
 INSERT INTO t_side_use (side_id, samples, tids)
 SELECT side_id, sum(samples), group_concat(tid) FILTER (WHERE place <= 64)
-FROM (SELECT side_id, tid, sum(samples) AS samples, row_number() OVER (PARTITION BY side_id ORDER BY tid) AS place
+FROM (SELECT side_id, tid, sum(samples) AS samples,
+             row_number() OVER (PARTITION BY side_id ORDER BY tid) AS place
       FROM t_side_part GROUP BY side_id, tid)
 GROUP BY side_id;
 WITH code AS MATERIALIZED
        (SELECT side_id, code_id, max(samples) -- SQLite takes code_id from the row of the maximum
-        FROM (SELECT side_id, code_id, sum(samples) AS samples FROM t_side_part GROUP BY side_id, code_id)
+        FROM (SELECT side_id, code_id, sum(samples) AS samples FROM t_side_part
+              GROUP BY side_id, code_id)
         GROUP BY side_id)
 UPDATE t_side_use SET code_id = code.code_id FROM code WHERE code.side_id = t_side_use.side_id;
 
 INSERT INTO pair_finding
- (trace_id, rank, line, space_id, class, kind, a_offset, a_width, a_op, a_code_id, a_function_id, a_tids, a_samples,
-  b_offset, b_width, b_op, b_code_id, b_function_id, b_tids, b_samples, windows, score, cost_share, cost_low, cost_high, misses, evidence, verdict,
-  reason_code, reason, pass_version)
-SELECT :trace, row_number() OVER (ORDER BY p.score DESC, l.line, l.space, p.a, p.b), l.line, nullif(l.space, -1), p.class,
+ (trace_id, rank, line, space_id, class, kind, a_offset, a_width, a_op, a_code_id, a_function_id,
+  a_tids, a_samples, b_offset, b_width, b_op, b_code_id, b_function_id, b_tids, b_samples, windows,
+  score, cost_share, cost_low, cost_high, misses, evidence, verdict, reason_code, reason,
+  pass_version)
+SELECT :trace, row_number() OVER (ORDER BY p.score DESC, l.line, l.space, p.a, p.b), l.line,
+       nullif(l.space, -1), p.class,
        CASE WHEN a.op IN (2, 3) AND b.op IN (2, 3) THEN 'SS' ELSE 'SL' END,
-       a.offset, nullif(a.width, 0), a.op, ua.code_id, ka.function_id, coalesce(ua.tids, ''), ua.samples,
-       b.offset, nullif(b.width, 0), b.op, ub.code_id, kb.function_id, coalesce(ub.tids, ''), ub.samples,
-       popcount(p.slices), p.score, p.cost,
-       p.cost - 2 * abs(p.cost) / sqrt(p.misses), p.cost + 2 * abs(p.cost) / sqrt(p.misses), p.misses,
-       CASE WHEN t.method = 1 THEN 'access_order' WHEN t.transfers > 0 THEN 'transfer' WHEN t.method = 2 THEN 'latency' ELSE 'l1_miss' END,
+       a.offset, nullif(a.width, 0), a.op, ua.code_id, ka.function_id, coalesce(ua.tids, ''),
+       ua.samples,
+       b.offset, nullif(b.width, 0), b.op, ub.code_id, kb.function_id, coalesce(ub.tids, ''),
+       ub.samples,
+       popcount(p.slices), p.score, p.cost, p.cost - 2 * abs(p.cost) / sqrt(p.misses),
+       p.cost + 2 * abs(p.cost) / sqrt(p.misses), p.misses,
+       CASE WHEN t.method = 1 THEN 'access_order' WHEN t.transfers > 0 THEN 'transfer'
+            WHEN t.method = 2 THEN 'latency' ELSE 'l1_miss' END,
        CASE p.class WHEN 'FS' THEN 'false' ELSE 'true' END,
        CASE p.class WHEN 'FS' THEN 'disjoint_bytes' ELSE 'common_bytes' END,
-       format('%s; %.1f of the line''s misses fit this pair (%.0f %%), %d of %d time slices shared%s',
-              CASE p.class WHEN 'FS' THEN 'Different bytes' ELSE 'Common bytes' END, p.misses, 100 * p.share,
-              popcount(p.slices), max(coalesce(f.slices, 1), popcount(p.slices)),
-              CASE WHEN a.width = 0 OR b.width = 0 THEN '; an unknown width is taken as one byte' ELSE '' END), 1
-FROM (SELECT p.*, CASE WHEN t.latency_samples > 0 THEN p.share * t.excess / nullif(g.latency, 0) END AS cost
-      FROM t_pair p JOIN t_total t ON t.line_id = p.line_id, t_program g) p
-     JOIN t_line l ON l.id = p.line_id LEFT JOIN t_life f ON f.line_id = p.line_id JOIN t_total t ON t.line_id = p.line_id
+       format('%s; %.1f of the line''s misses fit this pair (%.0f %%), %d of %d time slices ' ||
+              'shared%s',
+              CASE p.class WHEN 'FS' THEN 'Different bytes' ELSE 'Common bytes' END, p.misses,
+              100 * p.share, popcount(p.slices), max(coalesce(f.slices, 1), popcount(p.slices)),
+              CASE WHEN a.width = 0 OR b.width = 0 THEN '; an unknown width is taken as one byte'
+              ELSE '' END), 1
+FROM (SELECT p.*, CASE WHEN t.latency_samples > 0
+                       THEN p.share * t.excess / nullif(g.latency, 0) END AS cost
+      FROM t_pair p JOIN t_total t USING (line_id), t_program g) p
+     JOIN t_line l ON l.id = p.line_id JOIN t_total t ON t.line_id = p.line_id
+     LEFT JOIN t_life f ON f.line_id = p.line_id
      JOIN t_side a ON a.id = p.a JOIN t_side b ON b.id = p.b
      JOIN t_side_use ua ON ua.side_id = p.a JOIN t_side_use ub ON ub.side_id = p.b
      LEFT JOIN code ka ON ka.id = ua.code_id LEFT JOIN code kb ON kb.id = ub.code_id;
@@ -92,6 +109,7 @@ DROP TABLE t_evidence;
 DROP TABLE t_verdict;
 DROP TABLE t_p95;
 DROP TABLE t_quiet;
+DROP TABLE t_reason;
 DROP TABLE t_pair;
 DROP TABLE t_side_part;
 DROP TABLE t_side_use;

@@ -13,12 +13,14 @@
 WITH stall_event AS
        (SELECT id, name FROM event
         WHERE trace_id = :trace AND role IN ('stall_mem', 'stall_backend') AND samples > 0
-          AND (name LIKE '%mem!_stall!_any%' ESCAPE '!' OR
-               (NOT EXISTS (SELECT 1 FROM event WHERE trace_id = :trace AND name LIKE '%mem!_stall!_any%' ESCAPE '!') AND
-                name = (SELECT name FROM event WHERE trace_id = :trace AND role IN ('stall_mem', 'stall_backend') AND samples > 0
-                        ORDER BY role = 'stall_backend', idx LIMIT 1)))),
+          AND (instr(lower(name), 'mem_stall_any') OR
+               name = (SELECT name FROM event
+                       WHERE trace_id = :trace AND role IN ('stall_mem', 'stall_backend')
+                         AND samples > 0
+                       ORDER BY role = 'stall_backend', instr(lower(name), 'mem_stall_any') = 0, idx
+                       LIMIT 1))),
      counted AS MATERIALIZED
-       (SELECT c.function_id, CASE WHEN c.function_id IS NULL THEN c.dso_id ELSE f.dso_id END AS dso_id,
+       (SELECT c.function_id, coalesce(f.dso_id, c.dso_id) AS dso_id,
                CASE WHEN c.function_id IS NULL THEN c.offset END AS offset,
                total(CASE WHEN e.role = 'cycles' THEN p.value END) AS cycles,
                total(CASE WHEN e.role = 'cycles' THEN p.samples END) AS n_cycles,
@@ -30,48 +32,67 @@ WITH stall_event AS
         WHERE e.trace_id = :trace AND (e.role = 'cycles' OR s.id IS NOT NULL)
         GROUP BY 1, 2, 3),
      formula AS MATERIALIZED
-       (SELECT group_concat(DISTINCT name) AS stall_names, count(*) AS events FROM stall_event),
+       (SELECT group_concat(name, ' + ') AS stall_names, count(*) AS events
+        FROM (SELECT DISTINCT name FROM stall_event)),
      rated AS
-       (SELECT counted.*, cycles / nullif(sum(cycles) OVER (), 0) AS share, min(n_cycles, n_stalls) AS n,
+       (SELECT counted.*, cycles / nullif(sum(cycles) OVER (), 0) AS share,
+               min(n_cycles, n_stalls) AS n,
                2 * sqrt(1 / nullif(n_stalls, 0) + 1 / nullif(n_cycles, 0)) AS error
         FROM counted WHERE cycles > 0),
      shown AS
-       (SELECT *, CASE WHEN events > 0 AND n >= min_profile_samples THEN stalls / cycles END AS ratio
+       (SELECT *, CASE WHEN events > 0 AND n >= min_profile_samples THEN stalls / cycles END
+                      AS ratio
         FROM rated, formula, t_parameter),
      weighed AS MATERIALIZED
-       (SELECT CASE e.role WHEN 'spe' THEN 'spe_latency_share' WHEN 'ibs_op' THEN 'ibs_latency_share' ELSE 'load_latency_share' END AS source,
-               max(e.name) AS name, c.function_id, CASE WHEN c.function_id IS NULL THEN c.dso_id ELSE f.dso_id END AS dso_id,
+       (SELECT CASE e.role WHEN 'spe' THEN 'spe_latency_share'
+                           WHEN 'ibs_op' THEN 'ibs_latency_share'
+                           ELSE 'load_latency_share' END AS source,
+               max(e.name) AS name, c.function_id, coalesce(f.dso_id, c.dso_id) AS dso_id,
                CASE WHEN c.function_id IS NULL THEN c.offset END AS offset,
-               sum(t.latency_samples) AS n, sum(t.latency_sum * coalesce(nullif(t.period, 0), t.samples) * 1.0 / t.samples) AS latency
+               sum(t.latency_samples) AS n,
+               sum(t.latency_sum * (CASE WHEN t.period > 0 THEN t.period * 1.0 / t.samples
+                                    ELSE 1 END)) AS latency
         FROM code_total t JOIN event e ON e.id = t.event_id
              LEFT JOIN code c ON c.id = t.code_id LEFT JOIN function f ON f.id = c.function_id
-        WHERE t.trace_id = :trace AND e.role IN ('spe', 'load', 'load_store', 'ibs_op') AND t.latency_samples > 0 AND t.op IN (1, 2, 3)
+        WHERE t.trace_id = :trace AND e.role IN ('spe', 'load', 'load_store', 'ibs_op')
+            AND t.latency_samples > 0 AND t.op IN (1, 2, 3)
         GROUP BY 1, 3, 4, 5),
      occupied AS
        (SELECT *, latency / sum(latency) OVER (PARTITION BY source) AS share FROM weighed)
 INSERT INTO mem_bound_finding
- (trace_id, rank, function_id, dso_id, offset, source, samples, share, mem_bound, low, high, n, method, tip, pass_version)
-SELECT :trace, row_number() OVER (ORDER BY source = 'cycles' DESC, source, share DESC, dso_id, function_id, offset),
+ (trace_id, rank, function_id, dso_id, offset, source, samples, share, mem_bound, low, high, n,
+  method, tip, pass_version)
+SELECT :trace,
+       row_number() OVER (ORDER BY source = 'cycles' DESC, source, share DESC, dso_id, function_id,
+                                   offset),
        function_id, dso_id, offset, source, samples, share, mem_bound, low, high, n, method, tip, 1
-FROM (SELECT function_id, dso_id, offset, 'cycles' AS source, CAST(n_cycles AS INTEGER) AS samples, share, min(1, ratio) AS mem_bound,
+FROM (SELECT function_id, dso_id, offset, 'cycles' AS source,
+             CAST(n_cycles AS INTEGER) AS samples, share, min(1, ratio) AS mem_bound,
              CASE WHEN ratio IS NOT NULL THEN min(1, max(0, ratio * (1 - error))) END AS low,
              CASE WHEN ratio IS NOT NULL THEN min(1, ratio * (1 + error)) END AS high,
              CAST(CASE WHEN events THEN n ELSE n_cycles END AS INTEGER) AS n,
-             CASE WHEN events THEN format('%s / cycles, %s', replace(stall_names, ',', ' + '),
-                                          CASE method WHEN 'group_read' THEN 'group read' ELSE 'by period' END)
+             CASE WHEN events THEN format('%s / cycles, %s', stall_names,
+                                          iif(method = 'group_read', 'group read', 'by period'))
                   ELSE 'cycles only' END AS method,
-             CASE WHEN NOT events THEN 'No stall event was recorded; record with -e ''{cycles,' ||
-                       CASE (SELECT arch FROM trace WHERE id = :trace) WHEN 'x86_64' THEN 'cycle_activity.stalls_mem_any' ELSE 'stall_backend_mem' END || '}:S'''
-                  WHEN ratio IS NULL THEN format('Only %d samples: a ratio needs %d', n, min_profile_samples)
-                  WHEN ratio > 1 THEN format('Measured %.2f, shown as 1: the two counts are samples', ratio)
-                  WHEN stall_names NOT LIKE '%mem%' THEN 'All back-end stalls: an upper bound of memory stalls'
+             CASE WHEN NOT events
+                  THEN format('No stall event was recorded; record with -e ''{cycles,%s}:S''',
+                              iif((SELECT arch FROM trace WHERE id = :trace) = 'x86_64',
+                                  'cycle_activity.stalls_mem_any', 'stall_backend_mem'))
+                  WHEN ratio IS NULL
+                  THEN format('Only %d samples: a ratio needs %d', n, min_profile_samples)
+                  WHEN ratio > 1
+                  THEN format('Measured %.2f, shown as 1: the two counts are samples', ratio)
+                  WHEN stall_names NOT LIKE '%mem%'
+                  THEN 'All back-end stalls: an upper bound of memory stalls'
              END AS tip
       FROM shown
       UNION ALL
       SELECT function_id, dso_id, offset, source, n, share, NULL,
-             CASE WHEN n >= min_profile_samples THEN max(0, share * (1 - 2 / sqrt(n))) END, CASE WHEN n >= min_profile_samples THEN min(1, share * (1 + 2 / sqrt(n))) END,
+             CASE WHEN n >= min_profile_samples THEN max(0, share * (1 - 2 / sqrt(n))) END,
+             CASE WHEN n >= min_profile_samples THEN min(1, share * (1 + 2 / sqrt(n))) END,
              n, format('latency of the function / latency of all memory samples of %s', name),
-             'Occupancy, not stall: overlapping misses count several times. For memory boundness record cycles with a stall event'
+             'Occupancy, not stall: overlapping misses count several times. For memory ' ||
+                 'boundness record cycles with a stall event'
       FROM occupied, t_parameter);
 
 DROP TABLE t_parameter;

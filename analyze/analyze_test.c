@@ -65,16 +65,19 @@ static void open_database(void)
 	ck_assert_msg(!fs_schema_create(db, &error), "%s", error.text);
 	run("INSERT INTO trace (id, name, sha256, bytes, tool_version, options, arch, line_size, "
 	    "line_size_source, complete, samples, sample_records, spe_records, memory_samples, "
-	    "window_ns) VALUES (1, 't', '', 0, '', '{}', 'aarch64', 64, 'cache', 1, 0, 0, 0, 0, %d)",
+	    "window_ns) VALUES (1, 't', '', 0, '', '{}', 'aarch64', 64, 'cache', 1, 0, 0, 0, 0, "
+	    "%d)",
 	    WINDOW);
 	run("INSERT INTO event (id, trace_id, idx, name, role, type, config, config1, config2, "
-	    "sample_type, read_format, flags, precise_ip, sample_period, samples, period_sum) VALUES"
+	    "sample_type, read_format, flags, precise_ip, sample_period, samples, period_sum) "
+	    "VALUES"
 	    "(%d, 1, 0, 'arm_spe_0//', 'spe', 44, 0, 0, 0, 0, 0, 0, 0, 256, 0, 0),"
 	    "(%d, 1, 1, 'mem:w', 'watch_write', 5, 0, %d, 4, 0, 0, 0, 0, 1, 0, 0),"
 	    "(%d, 1, 2, 'mem:rw', 'watch_access', 5, 0, %d, 4, 0, 0, 0, 0, 1, 0, 0)",
 	    SPE, WATCH_WRITE, LINE, WATCH_ACCESS, LINE);
 	for (int i = 1; i <= 4; i++) {
-		run("INSERT INTO thread VALUES (%d, 1, 100, %d, 'worker', NULL, NULL, 0)", i, 100 + i);
+		run("INSERT INTO thread VALUES (%d, 1, 100, %d, 'worker', NULL, NULL, 0)", i,
+		    100 + i);
 		run("INSERT INTO cpu VALUES (1, %d, 0, 0, %d, NULL)", i, i);
 	}
 }
@@ -90,7 +93,8 @@ static int code_of(int offset, int op)
 	int id = 1 + offset * 8 + op;
 
 	run("INSERT OR IGNORE INTO code (id, trace_id, ip, exact, function_id, op, width, samples) "
-	    "VALUES (%d, 1, %d, 1, %d, %d, 8, 0)", id, id, op, op);
+	    "VALUES (%d, 1, %d, 1, %d, %d, 8, 0)",
+	    id, id, op, op);
 	return id;
 }
 
@@ -111,9 +115,11 @@ static void put(struct use use)
 	bool missed = use.source != FS_SOURCE_L1 && use.source != FS_SOURCE_NONE;
 
 	histogram.count[fs_histogram_bucket((uint64_t)use.latency)] = (uint64_t)use.samples;
-	for (size_t i = 0, size = fs_histogram_pack(&histogram, 0, FS_HISTOGRAM_BUCKETS - 1, blob); i < size; i++)
+	for (size_t i = 0, size = fs_histogram_pack(&histogram, 0, FS_HISTOGRAM_BUCKETS - 1, blob);
+	     i < size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", blob[i]);
-	run("INSERT INTO access VALUES (1, 1, %d, %d, NULL, %d, %d, %d, %d, %d, %d, %d, %d * (SELECT "
+	run("INSERT INTO access VALUES (1, 1, %d, %d, NULL, %d, %d, %d, %d, %d, %d, %d, %d * "
+	    "(SELECT "
 	    "sample_period FROM event WHERE id = %d), %d, 0, %d, %d, %d, x'%s', %lld, %lld)",
 	    LINE, LINE + use.offset, use.event, use.op, code, use.thread, use.thread, use.source,
 	    use.samples, use.samples, use.event, missed ? use.samples : 0,
@@ -121,16 +127,16 @@ static void put(struct use use)
 	    use.latency ? hex : "", (long long)use.first * WINDOW,
 	    (long long)use.last * WINDOW + WINDOW - 1);
 	for (int i = 0; i < windows; i++)
-		run("INSERT INTO access_window VALUES (1, 1, %d, %d, %d, %d, %d, %d, %d, 0, 0)", LINE,
-		    LINE + use.offset, use.op, code, use.thread, use.first + i,
+		run("INSERT INTO access_window VALUES (1, 1, %d, %d, %d, %d, %d, %d, %d, 0, 0)",
+		    LINE, LINE + use.offset, use.op, code, use.thread, use.first + i,
 		    use.samples / windows ? use.samples / windows : 1);
 }
 
 /* Private work of a thread elsewhere, so that the program has accesses beside the line's. */
 static void put_background(int samples)
 {
-	run("INSERT INTO line_total VALUES (1, 1, %d, 1, %d, %d, 0, 0, 0, %d, %d)", LINE + 64, samples,
-	    samples, samples, samples * 5);
+	run("INSERT INTO line_total VALUES (1, 1, %d, 1, %d, %d, 0, 0, 0, %d, %d)", LINE + 64,
+	    samples, samples, samples, samples * 5);
 	run("INSERT INTO code_total VALUES (1, %d, NULL, %d, %d, %d, %d, %d, %d, NULL)", SPE,
 	    FS_OP_LOAD, FS_SOURCE_L1, samples, samples * 256, samples, samples * 5);
 }
@@ -168,7 +174,8 @@ static const char *finding(const char *column)
 static void put_counter(int offset, int thread, int first, int last)
 {
 	put((struct use){ SPE, offset, FS_OP_LOAD, thread, FS_SOURCE_L1, 60, 4, first, last });
-	put((struct use){ SPE, offset, FS_OP_LOAD, thread, FS_SOURCE_PEER_LOCAL, 40, 120, first, last });
+	put((struct use){ SPE, offset, FS_OP_LOAD, thread, FS_SOURCE_PEER_LOCAL, 40, 120, first,
+			  last });
 	put((struct use){ SPE, offset, FS_OP_STORE, thread, FS_SOURCE_L1, 100, 4, first, last });
 }
 
@@ -190,9 +197,10 @@ START_TEST(test_false)
 	ck_assert_str_eq(finding("excess_latency"), "2375680.0");
 	ck_assert_str_eq(finding("latency_p95"), "123");
 	ck_assert_str_eq(value("SELECT count(*) FROM pair_finding"), "2");
-	ck_assert_str_eq(value("SELECT class || kind || a_offset || ' ' || b_offset || ' ' || a_width "
-			       "|| ' ' || a_tids || ' ' || b_tids FROM pair_finding WHERE rank = 1"),
-			 "FSSL0 8 8 101 102");
+	ck_assert_str_eq(
+		value("SELECT class || kind || a_offset || ' ' || b_offset || ' ' || a_width "
+		      "|| ' ' || a_tids || ' ' || b_tids FROM pair_finding WHERE rank = 1"),
+		"FSSL0 8 8 101 102");
 }
 END_TEST
 
@@ -286,9 +294,12 @@ END_TEST
 START_TEST(test_latency_only)
 {
 	for (int thread = 1; thread <= 2; thread++) {
-		put((struct use){ SPE, 8 * thread, FS_OP_LOAD, thread, FS_SOURCE_NONE, 300, 4, 0, 49 });
-		put((struct use){ SPE, 8 * thread, FS_OP_LOAD, thread, FS_SOURCE_NONE, 60, 150, 0, 49 });
-		put((struct use){ SPE, 8 * thread, FS_OP_STORE, thread, FS_SOURCE_NONE, 100, 4, 0, 49 });
+		put((struct use){ SPE, 8 * thread, FS_OP_LOAD, thread, FS_SOURCE_NONE, 300, 4, 0,
+				  49 });
+		put((struct use){ SPE, 8 * thread, FS_OP_LOAD, thread, FS_SOURCE_NONE, 60, 150, 0,
+				  49 });
+		put((struct use){ SPE, 8 * thread, FS_OP_STORE, thread, FS_SOURCE_NONE, 100, 4, 0,
+				  49 });
 	}
 	finish();
 	ck_assert_str_eq(finding("verdict"), "false");
@@ -311,7 +322,8 @@ START_TEST(test_watchpoints)
 	ck_assert_str_eq(finding("loads || ' ' || stores"), "70 50");
 	ck_assert_str_eq(finding("excess_latency"), "NULL");
 	ck_assert_str_eq(finding("reason LIKE 'No data source: verdict from bytes, threads and "
-				 "overlap in time%'"), "1");
+				 "overlap in time%'"),
+			 "1");
 	ck_assert_str_eq(value("SELECT class || kind || a_offset || b_offset FROM pair_finding"),
 			 "FSSL08");
 }
@@ -323,10 +335,13 @@ START_TEST(test_load_and_store_events)
 	run("INSERT INTO event (id, trace_id, idx, name, role, type, config, config1, sample_type, "
 	    "read_format, flags, precise_ip, sample_period, samples, period_sum) VALUES"
 	    "(%d, 1, 3, 'mem-loads', 'load', 4, 461, 30, 0, 0, 0, 2, 40, 0, 0),"
-	    "(%d, 1, 4, 'mem-stores', 'store', 4, 33488, 0, 0, 0, 0, 2, 400, 0, 0)", LOADS, STORES);
+	    "(%d, 1, 4, 'mem-stores', 'store', 4, 33488, 0, 0, 0, 0, 2, 400, 0, 0)",
+	    LOADS, STORES);
 	for (int thread = 1; thread <= 2; thread++) {
-		put((struct use){ LOADS, 8 * thread, FS_OP_LOAD, thread, FS_SOURCE_HITM_LOCAL, 500, 100, 0, 49 });
-		put((struct use){ STORES, 8 * thread, FS_OP_STORE, thread, FS_SOURCE_L1_MISS, 50, 0, 0, 49 });
+		put((struct use){ LOADS, 8 * thread, FS_OP_LOAD, thread, FS_SOURCE_HITM_LOCAL, 500,
+				  100, 0, 49 });
+		put((struct use){ STORES, 8 * thread, FS_OP_STORE, thread, FS_SOURCE_L1_MISS, 50, 0,
+				  0, 49 });
 	}
 	finish();
 	ck_assert_str_eq(finding("verdict"), "false");
@@ -357,30 +372,36 @@ START_TEST(test_again)
 	analyze();
 	ck_assert_str_eq(value("SELECT count(*) FROM line_finding WHERE verdict = 'false'"), "1");
 	ck_assert_str_eq(value("SELECT count(*) FROM temp.sqlite_schema"), "0");
-	ck_assert_str_eq(value("SELECT count(*) > 10 AND min(length(reason)) > 20 FROM parameter"), "1");
+	ck_assert_str_eq(value("SELECT count(*) > 10 AND min(length(reason)) > 20 FROM parameter"),
+			 "1");
 }
 END_TEST
 
 START_TEST(test_mem_bound)
 {
-	run("INSERT INTO event (id, trace_id, idx, name, role, type, config, sample_type, read_format, "
+	run("INSERT INTO event (id, trace_id, idx, name, role, type, config, sample_type, "
+	    "read_format, "
 	    "flags, precise_ip, samples, period_sum) VALUES"
 	    "(8, 1, 8, 'cycles', 'cycles', 0, 0, 0, 0, 0, 0, 100, 0),"
 	    "(9, 1, 9, 'stall_backend_mem', 'stall_mem', 8, 16389, 0, 0, 0, 0, 100, 0)");
 	run("INSERT INTO dso VALUES (1, 1, '/bin/a', NULL, 'user', 'verified', NULL, 0)");
 	run("INSERT INTO function VALUES (1, 1, 'hot', NULL, 0, 0), (2, 1, 'cold', NULL, 64, 0)");
-	run("INSERT INTO code (id, trace_id, dso_id, offset, ip, exact, function_id, samples) VALUES "
+	run("INSERT INTO code (id, trace_id, dso_id, offset, ip, exact, function_id, samples) "
+	    "VALUES "
 	    "(1, 1, 1, 0, 0, 1, 1, 0), (2, 1, 1, 64, 64, 1, 2, 0)");
 	run("INSERT INTO profile VALUES (8, 1, 1, 80, 8000, 'group_read'), (9, 1, 1, 80, 6000, "
 	    "'group_read'), (8, 2, 1, 20, 2000, 'group_read'), (9, 2, 1, 20, 100, 'group_read')");
 	finish();
-	ck_assert_str_eq(value("SELECT mem_bound FROM mem_bound_finding WHERE function_id = 1"), "0.75");
+	ck_assert_str_eq(value("SELECT mem_bound FROM mem_bound_finding WHERE function_id = 1"),
+			 "0.75");
 	ck_assert_str_eq(value("SELECT share FROM mem_bound_finding WHERE function_id = 1"), "0.8");
-	ck_assert_str_eq(value("SELECT low < 0.75 AND high > 0.75 FROM mem_bound_finding WHERE rank = 1"),
-			 "1");
+	ck_assert_str_eq(
+		value("SELECT low < 0.75 AND high > 0.75 FROM mem_bound_finding WHERE rank = 1"),
+		"1");
 	ck_assert_str_eq(value("SELECT method FROM mem_bound_finding WHERE rank = 1"),
 			 "stall_backend_mem / cycles, group read");
-	ck_assert_str_eq(value("SELECT mem_bound FROM mem_bound_finding WHERE function_id = 2"), "NULL");
+	ck_assert_str_eq(value("SELECT mem_bound FROM mem_bound_finding WHERE function_id = 2"),
+			 "NULL");
 	ck_assert_str_eq(value("SELECT tip FROM mem_bound_finding WHERE function_id = 2"),
 			 "Only 20 samples: a ratio needs 30");
 }
@@ -405,14 +426,18 @@ START_TEST(test_functions)
 	ck_assert_str_eq(value("SELECT bit_or(1) WHERE 0"), "0");
 	ck_assert_str_eq(value("SELECT popcount(-1) || ' ' || popcount(0)"), "64 0");
 	ck_assert_str_eq(value("SELECT histogram_quantile(column1, 0.5) FROM (VALUES (x'0403'), "
-			       "(x'0701'), (NULL))"), "4");
+			       "(x'0701'), (NULL))"),
+			 "4");
 	ck_assert_str_eq(value("SELECT histogram_quantile(NULL, 0.5)"), "NULL");
 	ck_assert_str_eq(value("SELECT histogram_above(x'04030702', 5)"), "2");
-	ck_assert_str_eq(value("SELECT quantiles_by(column1, column2, 0.5) FROM (VALUES (1, x'0401'), "
-			       "(2, x'0701'), (1, x'0402'), (3, NULL))"), "{\"1\":4,\"2\":7}");
+	ck_assert_str_eq(
+		value("SELECT quantiles_by(column1, column2, 0.5) FROM (VALUES (1, x'0401'), "
+		      "(2, x'0701'), (1, x'0402'), (3, NULL))"),
+		"{\"1\":4,\"2\":7}");
 	ck_assert_str_eq(value("SELECT quantiles_by(1, x'04', 0.5) WHERE 0"), "{}");
-	ck_assert_int_eq(sqlite3_exec(db, "SELECT histogram_quantile(x'04', 0.5)", NULL, NULL, NULL),
-			 SQLITE_ERROR);
+	ck_assert_int_eq(
+		sqlite3_exec(db, "SELECT histogram_quantile(x'04', 0.5)", NULL, NULL, NULL),
+		SQLITE_ERROR);
 }
 END_TEST
 

@@ -66,8 +66,8 @@ static void quantile_step(sqlite3_context *context, int count, sqlite3_value **v
 static void quantile_final(sqlite3_context *context)
 {
 	struct quantile *quantile = sqlite3_aggregate_context(context, 0);
-	int64_t latency = quantile ? fs_histogram_quantile(&quantile->histogram, quantile->share)
-				   : -1;
+	int64_t latency =
+		quantile ? fs_histogram_quantile(&quantile->histogram, quantile->share) : -1;
 
 	if (latency < 0)
 		sqlite3_result_null(context);
@@ -125,8 +125,8 @@ static void quantiles_by_final(sqlite3_context *context)
 
 	sqlite3_str_appendchar(text, 1, '{');
 	for (size_t i = 0; state && i < state->table.count; i++) {
-		int64_t latency = fs_histogram_quantile(fs_table_value(&state->table, i),
-							state->share);
+		int64_t latency =
+			fs_histogram_quantile(fs_table_value(&state->table, i), state->share);
 
 		if (latency >= 0)
 			sqlite3_str_appendf(text, "%s\"%lld\":%lld",
@@ -162,10 +162,12 @@ int fs_analyze_register(sqlite3 *db, struct fs_error *error)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
 		if (sqlite3_create_function_v2(db, functions[i].name, functions[i].arguments,
-					       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+					       SQLITE_UTF8 | SQLITE_DETERMINISTIC |
+						       SQLITE_INNOCUOUS,
 					       NULL, functions[i].scalar, functions[i].step,
 					       functions[i].final, NULL) != SQLITE_OK)
-			return fs_fail(error, FS_INTERNAL, "cannot register the SQL function %s: %s",
-				       functions[i].name, sqlite3_errmsg(db));
+			return fs_fail(error, FS_INTERNAL,
+				       "cannot register the SQL function %s: %s", functions[i].name,
+				       sqlite3_errmsg(db));
 	return 0;
 }

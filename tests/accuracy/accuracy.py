@@ -41,7 +41,8 @@ class Failed(Exception):
 def run(command):
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if result.returncode not in (0, 3):
-        raise Failed("%s: status %d: %s" % (" ".join(command), result.returncode, result.stderr.strip()))
+        raise Failed("%s: status %d: %s" % (" ".join(command), result.returncode,
+                                            result.stderr.strip()))
     return result.stdout
 
 
@@ -58,7 +59,8 @@ def same_side(ours, truth):
     """Truth counts a 16-byte pair access as two of 8 bytes; samples see the first."""
     if ours["offset"] != truth["offset"]:
         return False
-    return ours["width"] in (None, truth["size"]) or (ours["width"] == 2 * truth["size"] and ours["width"] >= 16)
+    return (ours["width"] in (None, truth["size"]) or
+            (ours["width"] >= 16 and ours["width"] == 2 * truth["size"]))
 
 
 def pair_in_truth(pair, line):
@@ -69,10 +71,12 @@ def pair_in_truth(pair, line):
 def judge(truth, lines, pairs):
     """(right, reason, opposite) for one capture."""
     listed = {int(line["addr"], 16): line for line in truth["lines"]}
-    top = max((line for line in truth["lines"] if line["label"] != "none"), key=misses, default=None)
+    contended = [line for line in truth["lines"] if line["label"] != "none"]
+    top = max(contended, key=misses, default=None)
     if not top:
         wrong = [line for line in lines if line["verdict"] in ("false", "mixed")]
-        return not wrong, "".join("%s called %s; " % (line["line"], line["verdict"]) for line in wrong[:3]), False
+        reasons = ["%s called %s" % (line["line"], line["verdict"]) for line in wrong[:3]]
+        return not wrong, ", ".join(reasons), False
     if not lines:
         return False, "no line was reported, truth has %s %s" % (top["addr"], top["label"]), False
     first = lines[0]
@@ -134,7 +138,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--fsingest", required=True)
     parser.add_argument("--fsquery", required=True)
-    parser.add_argument("--minimum", type=float, default=90, help="percent of captures that must be right [90]")
+    parser.add_argument("--minimum", type=float, default=90,
+                        help="percent of captures that must be right [90]")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("traces", nargs="+", metavar="TRACES_DIR")
     arguments = parser.parse_args()
@@ -150,10 +155,12 @@ def main():
             opposites += opposite
             matrix += count
             name = "/".join(data.parts[-2:])
-            print("%-5s %s%s%s" % ("right" if good else "WRONG", name, ": " + reason if reason else "",
+            print("%-5s %s%s%s" % ("right" if good else "WRONG", name,
+                                   ": " + reason if reason else "",
                                    " (opposite verdict)" if opposite else ""))
     percent = 100 * right / len(jobs)
-    print("\n%d of %d captures right, %.1f %%; opposite verdicts: %d" % (right, len(jobs), percent, opposites))
+    print("\n%d of %d captures right, %.1f %%; opposite verdicts: %d" %
+          (right, len(jobs), percent, opposites))
     print("\nlines, truth down, verdict across")
     print("%-9s" % "", *("%9s" % v for v in VERDICTS))
     for label in LABELS:
