@@ -5,6 +5,7 @@
 -- within a standard error of the limit (mixed claims less). Otherwise unknown; reason_code says
 -- why:
 --     writer_not_sampled  misses, but no write of another core was sampled
+--     threads_unknown     misses, but the file does not tell the threads
 --     no_overlap          another core wrote, but never while the missing threads used the line
 --     too_few_samples     too few misses, and the capture is too thin to say that there were none;
 --                         or too few writes to say which bytes were written
@@ -81,6 +82,7 @@ WITH writer AS MATERIALIZED
        (SELECT *, CASE WHEN writes = 0 AND few THEN 'read_only'
                        WHEN few AND visible < min_miss_samples THEN 'too_few_samples'
                        WHEN few OR rare THEN 'below_threshold'
+                       WHEN threads = 0 THEN 'threads_unknown'
                        WHEN NOT writer_sampled THEN 'writer_not_sampled'
                        WHEN n_attributed = 0 THEN 'no_overlap'
                        WHEN n_attributed < min_miss_samples THEN 'too_few_samples'
@@ -179,6 +181,9 @@ SELECT v.line_id,
        WHEN 'writer_not_sampled' THEN
            format('%d misses, but no store or atomic of another CPU on this line was sampled, ' ||
                   'so whose bytes were written is not known', e.n)
+       WHEN 'threads_unknown' THEN
+           format('%d misses, but the file does not tell which threads ran: record with ' ||
+                  'context switches', e.n)
        WHEN 'no_overlap' THEN
            format('%d misses, but the threads that write and those that miss never used the ' ||
                   'line in the same slice of time', e.n)
@@ -188,16 +193,18 @@ SELECT v.line_id,
            WHEN 2 THEN 'No data source: misses are slow accesses. '
            ELSE '' END ||
            format('%.0f %% of %d misses found other bytes written by another CPU, %.0f %% the ' ||
-                  'same bytes (%d threads on %s CPUs; %d %% of the misses have a writer%s)',
+                  'same bytes (%d threads on %s CPUs; %d %% of the misses have a writer%s%s)',
                   100 * (1 - v.share), round(e.n_attributed), 100 * v.share, t.threads,
                   coalesce(nullif(t.cpus, 0), 'unknown'), round(100 * e.n_attributed / e.n),
                   CASE WHEN e.unknown_width > 0
                   THEN format('; width unknown for %.0f %%, taken as one byte',
                               100 * e.unknown_width / e.n)
-                  ELSE '' END)
+                  ELSE '' END,
+                  CASE WHEN f.first IS NULL
+                  THEN '; no time stamps: overlap in time was not checked' ELSE '' END)
        END
-FROM t_verdict v JOIN t_total t USING (line_id) LEFT JOIN t_evidence e USING (line_id),
-     t_parameter p, t_program g;
+FROM t_verdict v JOIN t_total t USING (line_id) LEFT JOIN t_evidence e USING (line_id)
+     LEFT JOIN t_life f USING (line_id), t_parameter p, t_program g;
 
 -- tier 0: contention, or evidence of it without a writer; 1: nothing established; 2: quiet lines.
 INSERT INTO line_finding
@@ -214,7 +221,8 @@ SELECT :trace, row_number() OVER (ORDER BY tier, cost DESC, latency_sum DESC, li
        share, share - 2 * abs(share) / sqrt(misses), share + 2 * abs(share) / sqrt(misses),
        offsets, CAST(split AS INTEGER), writer_sampled, evidence, reason_code, reason, 1
 FROM (SELECT CASE WHEN v.confidence IS NOT NULL THEN 0
-                  WHEN v.reason_code IN ('writer_not_sampled', 'no_overlap') THEN 0
+                  WHEN v.reason_code IN ('writer_not_sampled', 'threads_unknown', 'no_overlap')
+                  THEN 0
                   ELSE 1 END AS tier,
              v.cost, l.line, l.size, nullif(l.space, -1) AS space_id, v.verdict, v.confidence,
              t.samples, t.loads, t.stores, t.atomics, t.hitm_local, t.hitm_remote, t.peer_local,

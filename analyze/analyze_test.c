@@ -255,6 +255,19 @@ START_TEST(test_writer_not_sampled)
 }
 END_TEST
 
+START_TEST(test_threads_unknown)
+{
+	put_counter(0, 1, 0, 49);
+	put_counter(8, 2, 0, 49);
+	put_background(20000);
+	run("UPDATE access SET thread_id = NULL");
+	run("UPDATE access_window SET thread_id = NULL");
+	run("INSERT INTO line_total VALUES (1, 1, %d, 2, 400, 200, 200, 0, 80, 400, 11200)", LINE);
+	finish();
+	ck_assert_str_eq(finding("reason_code"), "threads_unknown");
+}
+END_TEST
+
 /* SMT siblings share the cache: no contention between them. */
 START_TEST(test_one_core)
 {
@@ -454,6 +467,7 @@ int main(void)
 	tcase_add_test(cases, test_mixed);
 	tcase_add_test(cases, test_no_overlap_in_time);
 	tcase_add_test(cases, test_writer_not_sampled);
+	tcase_add_test(cases, test_threads_unknown);
 	tcase_add_test(cases, test_one_core);
 	tcase_add_test(cases, test_rare);
 	tcase_add_test(cases, test_thin);
