@@ -9,12 +9,10 @@
  * is written less the smallest id of its table within the trace. A row belongs to the trace that
  * its trace_id says, or else that of the row it refers to.
  *
- * Each value is hashed as a letter, its length and its bytes:
+ * Each value is hashed as nine bytes, and what follows them:
  *
- *   N;              NULL
- *   I<decimal>;     integer
- *   R<%.15g>;       real
- *   T<length>:<bytes>  text      B<length>:<bytes>  blob
+ *   | letter | i64 |       I: the integer; N (NULL): 0; else the length of
+ *   | text or bytes |      T: the text, B: the blob, R: the real as %.15g
  *
  * and each row ends with a newline. Without --trace, the traces' rows of a table follow one
  * another in the order of the traces.
@@ -166,25 +164,30 @@ static char *dump_sql(const struct fs_table_definition *table)
 
 static void hash_value(struct sha256_ctx *hash, sqlite3_stmt *row, int column)
 {
+	static const uint8_t letters[] = { [SQLITE_INTEGER] = 'I',
+					   [SQLITE_FLOAT] = 'R',
+					   [SQLITE_TEXT] = 'T',
+					   [SQLITE_BLOB] = 'B',
+					   [SQLITE_NULL] = 'N' };
 	int type = sqlite3_column_type(row, column);
-	char head[64];
-	int length;
+	int64_t number = 0;
+	uint8_t head[1 + sizeof(number)] = { letters[type] };
+	const void *bytes = NULL;
+	char real[32];
 
-	if (type == SQLITE_INTEGER)
-		length = snprintf(head, sizeof(head), "I%" PRId64 ";",
-				  (int64_t)sqlite3_column_int64(row, column));
-	else if (type == SQLITE_FLOAT)
-		length =
-			snprintf(head, sizeof(head), "R%.15g;", sqlite3_column_double(row, column));
-	else if (type == SQLITE_NULL)
-		length = snprintf(head, sizeof(head), "N;");
-	else
-		length = snprintf(head, sizeof(head), "%c%d:", type == SQLITE_TEXT ? 'T' : 'B',
-				  sqlite3_column_bytes(row, column));
-	sha256_update(hash, (size_t)length, (const uint8_t *)head);
-	if (type == SQLITE_TEXT || type == SQLITE_BLOB)
-		sha256_update(hash, (size_t)sqlite3_column_bytes(row, column),
-			      sqlite3_column_blob(row, column));
+	if (type == SQLITE_INTEGER) {
+		number = sqlite3_column_int64(row, column);
+	} else if (type == SQLITE_FLOAT) {
+		number = snprintf(real, sizeof(real), "%.15g", sqlite3_column_double(row, column));
+		bytes = real;
+	} else if (type != SQLITE_NULL) {
+		bytes = sqlite3_column_blob(row, column);
+		number = sqlite3_column_bytes(row, column);
+	}
+	memcpy(head + 1, &number, sizeof(number));
+	sha256_update(hash, sizeof(head), head);
+	if (bytes)
+		sha256_update(hash, (size_t)number, bytes);
 }
 
 /* Add the rows of one trace to the hash of a table. */

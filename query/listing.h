@@ -37,6 +37,12 @@ enum { FS_TABLE_LIMIT = 20, FS_NO_LIMIT = -1 };
 #define FS_BASE_NAME(path)                                                                         \
 	"substr(" path ", length(rtrim(" path ", replace(" path ", '/', ''))) + 1)"
 
+/* SQL: the function, or where the code lies, from columns with that prefix. */
+#define FS_CODE_NAME(prefix)                                                                       \
+	"coalesce(" prefix "function, " FS_BASE_NAME(prefix "dso") " || '+' || " prefix            \
+								   "dso_offset, " prefix           \
+								   "pc, '?')"
+
 /* FS_COLUMN("name", "HEADING", TEXT, flags, "expression" or NULL, "description") */
 #define FS_COLUMN(name, heading, type, flags, expression, description)                             \
 	{                                                                                          \

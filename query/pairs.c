@@ -7,8 +7,7 @@
 /* "+0x34 4B atomic pool_barrier", as much of it as is known. */
 #define SUMMARY(s)                                                                                 \
 	"printf('+0x%x %s%s %s', " s "_offset, iif(" s "_width IS NULL, '', " s                    \
-	"_width || 'B '), " s "_op, coalesce(" s "_field, " s "_function, " s "_dso_offset, " s    \
-	"_pc, '?'))"
+	"_width || 'B '), " s "_op, coalesce(" s "_field, " FS_CODE_NAME(s "_") "))"
 
 #define SIDE(s)                                                                                    \
 	FS_COLUMN(s, NULL, TEXT, FS_SHOW_DEFAULT | FS_SHOW_SUMMARY | FS_SHOW_TRUNCATE, SUMMARY(s), \

@@ -150,7 +150,7 @@ START_TEST(test_top_lines)
 			 "rank,line,space,verdict,cost_share\n1,0x1000,prog 17,false,0.123\n");
 	ck_assert(says(messages, "trace 1: one"));
 	ck_assert_int_eq(run("top-lines"), 0);
-	ck_assert(says(output, "12.3 % (10-15)"));
+	ck_assert(says(output, "12.3 % (10.0-15.0)"));
 	ck_assert_int_eq(run("top-lines --min-samples 31 --format csv --columns rank"), 0);
 	ck_assert_str_eq(output, "rank\n");
 }

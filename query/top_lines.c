@@ -13,7 +13,7 @@
 #include "query/listing.h"
 
 #define COST                                                                                       \
-	"iif(cost_share IS NULL, NULL, printf('%.1f %% (%.0f-%.0f)', 100 * cost_share, "           \
+	"iif(cost_share IS NULL, NULL, printf('%.1f %% (%.1f-%.1f)', 100 * cost_share, "           \
 	"100 * cost_low, 100 * cost_high))"
 
 static const struct fs_query_column columns[] = {
@@ -53,7 +53,7 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("nodes", "NODES", INTEGER, 0, NULL, "NUMA nodes of those CPUs"),
 	FS_COLUMN("latency_mean", "CYCLES", REAL, FS_SHOW_DEFAULT, NULL,
 		  "Mean cycles, over the samples that have a latency"),
-	FS_COLUMN("latency_p95", "P95", INTEGER, FS_SHOW_DEFAULT, NULL,
+	FS_COLUMN("latency_p95", "P95", INTEGER, FS_SHOW_DEFAULT | FS_SHOW_WIDE, NULL,
 		  "95 % of them took no more cycles"),
 	FS_COLUMN("excess_latency", "EXCESS", REAL, 0, NULL,
 		  "Cycles above what hits would have paid, signed, over the run"),
