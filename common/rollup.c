@@ -11,7 +11,8 @@
 
 enum {
 	READ_AHEAD = 1 << 12, /* accesses of a run in memory while merging */
-	PARTS_LISTED = 8,     /* parts that are looked through before the table is asked */
+	INSERTION_MAX = 24,
+	PARTS_LISTED = 8, /* parts that are looked through before the table is asked */
 };
 
 /* The sort key of an access, next to its place, so that sorting does not jump about the chunk. */
@@ -119,6 +120,23 @@ static int compare_order(const void *a, const void *b)
 	return left->index < right->index ? -1 : left->index > right->index;
 }
 
+/* Sort the accesses of one address. Mostly they are few, and nearly in order. */
+static void sort_rest(struct order *order, size_t count)
+{
+	if (count > INSERTION_MAX) {
+		qsort(order, count, sizeof(*order), compare_order);
+		return;
+	}
+	for (size_t i = 1; i < count; i++) {
+		struct order moving = order[i];
+		size_t at = i;
+
+		for (; at && compare_order(&order[at - 1], &moving) > 0; at--)
+			order[at] = order[at - 1];
+		order[at] = moving;
+	}
+}
+
 /* The chunk's accesses in order; the array lies in rollup->order. */
 static struct order *sort_chunk(struct fs_rollup *rollup)
 {
@@ -138,7 +156,7 @@ static struct order *sort_chunk(struct fs_rollup *rollup)
 		     end++)
 			;
 		if (end - first > 1)
-			qsort(order + first, end - first, sizeof(*order), compare_order);
+			sort_rest(order + first, end - first);
 	}
 	return order;
 }

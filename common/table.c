@@ -45,12 +45,39 @@ void fs_table_clear(struct fs_table *table)
 		memset(table->slots, 0, (table->slot_mask + 1) * sizeof(*table->slots));
 }
 
+/* Hash of a key, whose size is a multiple of 8. */
+static uint64_t hash_key(const uint8_t *key, size_t size)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	uint64_t word;
+
+	for (size_t i = 0; i < size; i += 8) {
+		memcpy(&word, key + i, 8);
+		hash = mix(hash, word);
+	}
+	return mix(hash, 0xff51afd7ed558ccdu);
+}
+
+static bool is_same(const uint8_t *left, const uint8_t *right, size_t size)
+{
+	uint64_t a;
+	uint64_t b;
+
+	for (size_t i = 0; i < size; i += 8) {
+		memcpy(&a, left + i, 8);
+		memcpy(&b, right + i, 8);
+		if (a != b)
+			return false;
+	}
+	return true;
+}
+
 static size_t find_slot(const struct fs_table *table, const void *key)
 {
-	size_t slot = fs_hash(key, table->key_size) & table->slot_mask;
+	size_t slot = hash_key(key, table->key_size) & table->slot_mask;
 
 	while (table->slots[slot] &&
-	       memcmp(fs_table_key(table, table->slots[slot] - 1), key, table->key_size) != 0)
+	       !is_same(fs_table_key(table, table->slots[slot] - 1), key, table->key_size))
 		slot = (slot + 1) & table->slot_mask;
 	return slot;
 }

@@ -12,6 +12,7 @@
  */
 #include "ingest/load/bulk.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,21 +57,22 @@ static uint8_t *put_varint(uint8_t *out, uint64_t value)
 	return out;
 }
 
-/* Serial type of an integer, and how many bytes its value takes. */
-static uint8_t serial_type(int64_t value, unsigned int *ret_bytes)
+/*
+ * Serial type and size of an integer by the number of bits that it needs beside its sign. Types 8
+ * and 9 (the constants 0 and 1) are told apart by the caller.
+ */
+static unsigned int size_of_bits(unsigned int bits)
 {
-	uint64_t magnitude = (uint64_t)(value < 0 ? ~value : value);
+	static const uint8_t sizes[] = { 1, 2, 3, 4, 6, 6, 8, 8 };
 
-	*ret_bytes = 0;
-	if (value == 0 || value == 1)
-		return value ? 9 : 8;
-	*ret_bytes = magnitude < 1ull << 7    ? 1
-		     : magnitude < 1ull << 15 ? 2
-		     : magnitude < 1ull << 23 ? 3
-		     : magnitude < 1ull << 31 ? 4
-		     : magnitude < 1ull << 47 ? 6
-					      : 8;
-	return *ret_bytes <= 4 ? (uint8_t)*ret_bytes : *ret_bytes == 6 ? 5 : 6;
+	return sizes[bits / 8];
+}
+
+static uint8_t type_of_size(unsigned int size)
+{
+	static const uint8_t types[] = { 0, 1, 2, 3, 4, 0, 5, 0, 6 };
+
+	return types[size];
 }
 
 /* Encode a row as a cell; out has CELL_MAX bytes. Returns its size. */
@@ -78,17 +80,23 @@ static size_t put_cell(uint8_t *out, const int64_t *row, unsigned int columns, u
 {
 	uint64_t nulls = (uint64_t)row[columns];
 	uint8_t types[FS_BULK_COLUMNS_MAX];
-	uint8_t values[8 * FS_BULK_COLUMNS_MAX];
+	uint8_t values[8 * FS_BULK_COLUMNS_MAX + 8]; /* each value is stored as 8 bytes, and cut */
 	uint8_t *value = values;
 	uint8_t *at;
 
 	for (unsigned int i = 0; i < columns; i++) {
-		uint64_t swapped = __builtin_bswap64((uint64_t)row[i]);
-		unsigned int bytes = 0;
+		uint64_t magnitude = (uint64_t)(row[i] < 0 ? ~row[i] : row[i]);
+		unsigned int size =
+			size_of_bits(63u - (unsigned int)__builtin_clzll(magnitude | 1) + 1);
+		uint64_t big_endian = __builtin_bswap64((uint64_t)row[i] << (64 - 8 * size));
+		bool constant = magnitude == (uint64_t)row[i] && magnitude < 2;
 
-		types[i] = nulls >> i & 1 ? 0 : serial_type(row[i], &bytes);
-		memcpy(value, (uint8_t *)&swapped + 8 - bytes, bytes);
-		value += bytes;
+		types[i] = constant ? (uint8_t)(8 + magnitude) : type_of_size(size);
+		size = constant ? 0 : size;
+		if (nulls >> i & 1)
+			types[i] = size = 0;
+		memcpy(value, &big_endian, 8);
+		value += size;
 	}
 	at = put_varint(out, 1 + columns + (size_t)(value - values));
 	at = put_varint(at, rowid);
