@@ -15,8 +15,10 @@ Operations, applied in order; numbers may be hexadecimal:
   feature NUMBER FIELD VALUE   offset, size in the table of feature sections
   feature-u32 NUMBER OFFSET V  a u32 inside a feature section
   feature-bit NUMBER           a feature that nobody knows, with 16 bytes of content
+  noise SEED COUNT             so many bytes, words or runs of bytes at random places
   cut BYTES                    keep so many bytes
 """
+import random
 import struct
 import sys
 
@@ -133,6 +135,31 @@ def op_feature_bit(data, number):
     data.put(72 + number // 64 * 8, "<Q", data.u64(72 + number // 64 * 8) | 1 << number % 64)
 
 
+def op_noise(data, seed, count):
+    generator = random.Random(int(seed))
+    extremes = (0, 1, 7, 0x7f, 0x80, 0xff, 0xfff8, 0xffff, 0x7fffffff, 0xffffffff, 1 << 40, 1 << 63, (1 << 64) - 1)
+    for _ in range(int(count)):
+        # half of them where sizes and counts stand: in the first KiB and after the records
+        tail = data.header("data.offset") + data.header("data.size")
+        low, high = generator.choice(((0, 1024), (tail, len(data.bytes)), (0, len(data.bytes)), (0, len(data.bytes))))
+        low, high = (low, high) if low < high <= len(data.bytes) else (0, len(data.bytes))
+        at = generator.randrange(low, high)
+        kind = generator.randrange(4)
+        if kind == 0:
+            data.bytes[at] = generator.randrange(256)
+        elif kind == 1:
+            new = struct.pack("<Q", generator.choice(extremes))[:generator.choice((2, 4, 8))]
+            at &= ~7
+            data.bytes[at:at + len(new)] = new
+        elif kind == 2:
+            end = min(at + generator.randrange(1, 64), len(data.bytes))
+            data.bytes[at:end] = bytes(generator.randrange(256) for _ in range(end - at))
+        else:
+            source = generator.randrange(len(data.bytes))
+            block = data.bytes[source:source + 64]
+            data.bytes[at:at + len(block)] = block
+
+
 def op_cut(data, count):
     del data.bytes[int(count, 0):]
 
@@ -140,6 +167,7 @@ def op_cut(data, count):
 OPERATIONS = {"header": (op_header, 2), "attr": (op_attr, 3), "attr-tail": (op_attr_tail, 1),
               "record": (op_record, 3), "word": (op_word, 3), "insert": (op_insert, 3),
               "feature": (op_feature, 3), "feature-u32": (op_feature_u32, 3), "feature-bit": (op_feature_bit, 1),
+              "noise": (op_noise, 2),
               "cut": (op_cut, 1)}
 
 
