@@ -58,38 +58,34 @@ void fs_rollup_free(struct fs_rollup *rollup)
 
 /* ---- sorting a chunk ---- */
 
-/*
- * Least-significant-digit radix sort by (space, addr), stable, skipping digits that all share.
+/* Digit 0..7 of an entry's address, 8..11 of its space. */
+static unsigned int digit_of(const struct order *order, unsigned int digit)
+{
+	return digit < 8 ? order->addr >> 8 * digit & 255 : order->space >> 8 * (digit - 8) & 255;
+}
+
+/* Least-significant-digit radix sort by (space, addr), stable; digits that all share are skipped.
  */
 static struct order *sort_by_address(struct order *from, struct order *to, size_t count)
 {
+	struct order differing = { 0 };
+
+	for (size_t i = 1; i < count; i++) {
+		differing.addr |= from[i].addr ^ from[0].addr;
+		differing.space |= from[i].space ^ from[0].space;
+	}
 	for (unsigned int digit = 0; digit < 12; digit++) {
 		size_t start[257] = { 0 };
 		struct order *swap = from;
 
-		for (size_t i = 0; i < count; i++) {
-			uint64_t key = digit < 8 ? from[i].addr >> 8 * digit
-						 : from[i].space >> 8 * (digit - 8);
-
-			start[(key & 255) + 1]++;
-		}
+		if (!digit_of(&differing, digit))
+			continue;
+		for (size_t i = 0; i < count; i++)
+			start[digit_of(&from[i], digit) + 1]++;
 		for (unsigned int i = 0; i < 256; i++)
 			start[i + 1] += start[i];
-		if (count &&
-		    start[(digit < 8 ? from[0].addr >> 8 * digit
-				     : from[0].space >> 8 * (digit - 8)) &
-			  255] == 0 &&
-		    start[((digit < 8 ? from[0].addr >> 8 * digit
-				      : from[0].space >> 8 * (digit - 8)) &
-			   255) +
-			  1] == count)
-			continue;
-		for (size_t i = 0; i < count; i++) {
-			uint64_t key = digit < 8 ? from[i].addr >> 8 * digit
-						 : from[i].space >> 8 * (digit - 8);
-
-			to[start[key & 255]++] = from[i];
-		}
+		for (size_t i = 0; i < count; i++)
+			to[start[digit_of(&from[i], digit)]++] = from[i];
 		from = to;
 		to = swap;
 	}
