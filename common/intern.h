@@ -25,6 +25,10 @@ void fs_interner_free(struct fs_interner *interner);
 /* The number of text, new or old. Returns 0 or FS_NOMEM. */
 int fs_intern(struct fs_interner *interner, const void *text, size_t length, uint32_t *ret_id);
 
+/* Whether text has a number already. */
+bool fs_interner_find(const struct fs_interner *interner, const void *text, size_t length,
+		      uint32_t *ret_id);
+
 /* The string of a number that fs_intern() gave. */
 const char *fs_interned(const struct fs_interner *interner, uint32_t id, size_t *ret_length);
 

@@ -124,52 +124,79 @@ static bool parse_cmdline(struct parse *parse)
 		}
 		free(argument);
 	}
-	fclose(out);
+	if (fclose(out) || parse->reader.failed) {
+		free(text);
+		return false;
+	}
 	free(parse->host->cmdline);
 	parse->host->cmdline = text;
-	return !parse->reader.failed;
+	return true;
 }
 
-/* The event of the file that has the same first id, else the one at the same position. */
-static struct fs_event *event_of(struct fs_perf_file *file, size_t position, uint64_t first_id,
-				 bool has_id)
+/* The events of the file by their first id; of two with one id the first counts. */
+static bool index_events(const struct fs_perf_file *file, struct fs_table *by_id)
 {
-	if (has_id)
-		for (size_t i = 0; i < file->event_count; i++)
-			if (file->events[i].id_count && file->events[i].ids[0] == first_id)
-				return &file->events[i];
-	return position < file->event_count ? &file->events[position] : NULL;
+	for (size_t i = 0; i < file->event_count; i++) {
+		uint64_t *index;
+		bool added;
+
+		if (!file->events[i].id_count)
+			continue;
+		index = fs_table_put(by_id, &file->events[i].ids[0], NULL, &added);
+		if (!index)
+			return false;
+		if (added)
+			*index = i;
+	}
+	return true;
+}
+
+/*
+ * | attr | u32 nr_ids, str name, nr_ids * u64 |: names the event of the file that has the same
+ * first id, else the one at the same position.
+ */
+static void read_description(struct parse *parse, const struct fs_table *by_id, size_t position,
+			     uint32_t attr_size)
+{
+	struct fs_reader *reader = &parse->reader;
+	struct fs_perf_file *file = parse->file;
+	const uint64_t *index = NULL;
+	uint32_t id_count;
+	char *name;
+
+	fs_read_bytes(reader, attr_size);
+	id_count = fs_read_u32(reader);
+	name = read_string(reader);
+	if (id_count > fs_reader_left(reader) / 8)
+		reader->failed = true;
+	if (!reader->failed && id_count) {
+		uint64_t first_id = fs_read_u64(reader);
+
+		fs_read_bytes(reader, (id_count - 1) * (size_t)8);
+		index = fs_table_get(by_id, &first_id);
+	}
+	position = index ? (size_t)*index : position;
+	if (!reader->failed && name && position < file->event_count &&
+	    !file->events[position].name) {
+		file->events[position].name = name;
+		name = NULL;
+	}
+	free(name);
 }
 
 static bool parse_event_desc(struct parse *parse)
 {
 	uint32_t count = fs_read_u32(&parse->reader);
 	uint32_t attr_size = fs_read_u32(&parse->reader);
+	struct fs_table by_id;
+	bool indexed;
 
-	for (uint32_t i = 0; i < count && !parse->reader.failed; i++) {
-		struct fs_event *event;
-		uint32_t id_count;
-		uint64_t first_id = 0;
-		char *name;
-
-		fs_read_bytes(&parse->reader, attr_size);
-		id_count = fs_read_u32(&parse->reader);
-		name = read_string(&parse->reader);
-		if (id_count > fs_reader_left(&parse->reader) / 8)
-			parse->reader.failed = true;
-		for (uint32_t k = 0; k < id_count && !parse->reader.failed; k++) {
-			uint64_t id = fs_read_u64(&parse->reader);
-
-			first_id = k ? first_id : id;
-		}
-		event = event_of(parse->file, i, first_id, id_count);
-		if (event && name && !event->name) {
-			event->name = name;
-			name = NULL;
-		}
-		free(name);
-	}
-	return !parse->reader.failed;
+	fs_table_init(&by_id, 8, 8);
+	indexed = index_events(parse->file, &by_id);
+	for (uint32_t i = 0; indexed && i < count && !parse->reader.failed; i++)
+		read_description(parse, &by_id, i, attr_size);
+	fs_table_free(&by_id);
+	return indexed && !parse->reader.failed;
 }
 
 struct fs_cpu *fs_host_cpu(struct fs_host *host, uint64_t cpu)
@@ -187,7 +214,7 @@ struct fs_cpu *fs_host_cpu(struct fs_host *host, uint64_t cpu)
 static bool each_cpu(struct parse *parse, const char *list,
 		     void (*set)(struct fs_cpu *cpu, int value), int value)
 {
-	while (*list) {
+	while (*list && *list != '\n') {
 		char *end;
 		unsigned long first = strtoul(list, &end, 10);
 		unsigned long last = first;
@@ -235,6 +262,7 @@ static bool parse_cpu_topology(struct parse *parse)
 {
 	struct fs_reader *reader = &parse->reader;
 	uint32_t count = fs_read_u32(reader);
+	bool good = true;
 
 	for (uint32_t i = 0; i < count && !reader->failed; i++)
 		free(read_string(reader));
@@ -243,7 +271,7 @@ static bool parse_cpu_topology(struct parse *parse)
 		char *list = read_string(reader);
 
 		if (list)
-			each_cpu(parse, list, set_core, (int)strtoul(list, NULL, 10));
+			good &= each_cpu(parse, list, set_core, (int)strtoul(list, NULL, 10));
 		free(list);
 	}
 	if (reader->failed)
@@ -256,28 +284,32 @@ static bool parse_cpu_topology(struct parse *parse)
 			return false;
 		cpu->package = (int)fs_read_u32(reader);
 	}
-	return true;
+	return good;
 }
 
 static bool parse_numa_topology(struct parse *parse)
 {
 	struct fs_host *host = parse->host;
 	uint32_t count = fs_read_u32(&parse->reader);
+	bool good = count <= LIST_MAX;
 
-	for (uint32_t i = 0; i < count && i < LIST_MAX && !parse->reader.failed; i++) {
-		struct fs_numa_node *node;
+	for (uint32_t i = 0; i < count && i < LIST_MAX; i++) {
+		struct fs_numa_node node;
 
-		if (FS_RESERVE(host->nodes, host->node_capacity, host->node_count + 1))
+		node.node = fs_read_u32(&parse->reader);
+		node.memory_kib = fs_read_u64(&parse->reader);
+		node.free_kib = fs_read_u64(&parse->reader);
+		node.cpus = read_string(&parse->reader);
+		if (!node.cpus ||
+		    FS_RESERVE(host->nodes, host->node_capacity, host->node_count + 1)) {
+			free(node.cpus);
 			return false;
-		node = &host->nodes[host->node_count++];
-		node->node = fs_read_u32(&parse->reader);
-		node->memory_kib = fs_read_u64(&parse->reader);
-		node->free_kib = fs_read_u64(&parse->reader);
-		node->cpus = read_string(&parse->reader);
-		if (node->cpus && node->node < FS_CPUS_MAX)
-			each_cpu(parse, node->cpus, set_node, (int)node->node);
+		}
+		host->nodes[host->node_count++] = node;
+		good &= node.node < FS_CPUS_MAX &&
+			each_cpu(parse, node.cpus, set_node, (int)node.node);
 	}
-	return !parse->reader.failed && count <= LIST_MAX;
+	return good && !parse->reader.failed;
 }
 
 static bool parse_pmu_mappings(struct parse *parse)
@@ -301,6 +333,8 @@ static bool parse_pmu_mappings(struct parse *parse)
 static bool parse_group_desc(struct parse *parse)
 {
 	uint32_t count = fs_read_u32(&parse->reader);
+	uint32_t events = (uint32_t)parse->file->event_count;
+	uint32_t left = events;
 
 	for (uint32_t i = 0; i < count && !parse->reader.failed; i++) {
 		uint32_t leader;
@@ -309,12 +343,23 @@ static bool parse_group_desc(struct parse *parse)
 		free(read_string(&parse->reader));
 		leader = fs_read_u32(&parse->reader);
 		members = fs_read_u32(&parse->reader);
-		for (uint64_t k = leader; k < (uint64_t)leader + members &&
-					  k < parse->file->event_count && !parse->reader.failed;
-		     k++)
+		/* an event is in one group: together the groups have no more members than events */
+		if (leader > events || members > events - leader || members > left)
+			return false;
+		left -= members;
+		for (uint32_t k = leader; k < leader + members; k++)
 			parse->file->events[k].leader = (int)leader;
 	}
 	return !parse->reader.failed;
+}
+
+static void drop_cache(struct fs_host *host)
+{
+	struct fs_cache *cache = &host->caches[--host->cache_count];
+
+	free(cache->type);
+	free(cache->size);
+	free(cache->cpus);
 }
 
 static bool parse_cache(struct parse *parse)
@@ -323,21 +368,25 @@ static bool parse_cache(struct parse *parse)
 	uint32_t version = fs_read_u32(&parse->reader);
 	uint32_t count = fs_read_u32(&parse->reader);
 
-	for (uint32_t i = 0; i < count && i < LIST_MAX && !parse->reader.failed; i++) {
-		struct fs_cache *cache;
+	for (uint32_t i = 0; i < count && i < LIST_MAX; i++) {
+		struct fs_cache cache;
 
 		if (FS_RESERVE(host->caches, host->cache_capacity, host->cache_count + 1))
 			return false;
-		cache = &host->caches[host->cache_count++];
-		cache->level = fs_read_u32(&parse->reader);
-		cache->line_size = fs_read_u32(&parse->reader);
-		cache->sets = fs_read_u32(&parse->reader);
-		cache->ways = fs_read_u32(&parse->reader);
-		cache->type = read_string(&parse->reader);
-		cache->size = read_string(&parse->reader);
-		cache->cpus = read_string(&parse->reader);
+		cache.level = fs_read_u32(&parse->reader);
+		cache.line_size = fs_read_u32(&parse->reader);
+		cache.sets = fs_read_u32(&parse->reader);
+		cache.ways = fs_read_u32(&parse->reader);
+		cache.type = read_string(&parse->reader);
+		cache.size = read_string(&parse->reader);
+		cache.cpus = read_string(&parse->reader);
+		host->caches[host->cache_count++] = cache;
+		if (parse->reader.failed) {
+			drop_cache(host);
+			return false;
+		}
 	}
-	return !parse->reader.failed && version == 1;
+	return version == 1 && count <= LIST_MAX && !parse->reader.failed;
 }
 
 static bool parse_sample_time(struct parse *parse)
@@ -351,7 +400,9 @@ static bool add_range(struct fs_host *host, uint64_t node, uint64_t first, uint6
 {
 	struct fs_memory_range *range;
 
-	if (FS_RESERVE(host->ranges, host->range_capacity, host->range_count + 1))
+	/* every other bit set would make 100 bytes of each byte of the file */
+	if (host->range_count == LIST_MAX ||
+	    FS_RESERVE(host->ranges, host->range_capacity, host->range_count + 1))
 		return false;
 	range = &host->ranges[host->range_count++];
 	*range = (struct fs_memory_range){ .node = node, .first = first, .last = last };
@@ -389,7 +440,7 @@ static bool parse_mem_topology(struct parse *parse)
 			run = set ? run + 1 : 0;
 		}
 	}
-	return !reader->failed;
+	return !reader->failed && count <= LIST_MAX;
 }
 
 static bool parse_clock_id(struct parse *parse)
@@ -467,6 +518,8 @@ static bool parse_build_id(struct parse *parse)
 			length = 20;
 		if (length > 20)
 			return false;
+		if (!length)
+			continue;
 		if (FS_RESERVE(host->build_ids, host->build_id_capacity, host->build_id_count + 1))
 			return false;
 		entry = &host->build_ids[host->build_id_count];
@@ -595,11 +648,8 @@ int fs_host_read(struct fs_perf_file *file, struct fs_host *host, struct fs_loss
 
 void fs_host_free(struct fs_host *host)
 {
-	for (size_t i = 0; i < host->cache_count; i++) {
-		free(host->caches[i].type);
-		free(host->caches[i].size);
-		free(host->caches[i].cpus);
-	}
+	while (host->cache_count)
+		drop_cache(host);
 	for (size_t i = 0; i < host->node_count; i++)
 		free(host->nodes[i].cpus);
 	for (size_t i = 0; i < host->pmu_count; i++)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { ENTRIES_MAX = 4096 };
+
 #define LOSS(suffix, name, severity, text)                                                         \
 	[FS_LOSS_##suffix] = { name, FS_SEVERITY_##severity, text },
 const struct fs_loss_description fs_loss_descriptions[FS_LOSS_MAX] = {
@@ -25,6 +27,12 @@ void fs_loss_free(struct fs_loss *loss)
 	fs_interner_free(&loss->scopes);
 }
 
+/* Numbers end up in signed columns, and some come from the file. */
+static uint64_t add(uint64_t sum, uint64_t more)
+{
+	return more > INT64_MAX - sum ? INT64_MAX : sum + more;
+}
+
 void fs_loss_add(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t count, uint64_t bytes,
 		 uint64_t offset, const char *scope_format, ...)
 {
@@ -37,6 +45,10 @@ void fs_loss_add(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t count, u
 	va_start(args, scope_format);
 	vsnprintf(scope, sizeof(scope), scope_format, args);
 	va_end(args);
+	/* a file may make up a new record type or CPU for each of its records */
+	if (loss->entries.count >= ENTRIES_MAX &&
+	    !fs_interner_find(&loss->scopes, scope, strlen(scope), &key.scope))
+		snprintf(scope, sizeof(scope), "others");
 	if (fs_intern(&loss->scopes, scope, strlen(scope), &key.scope)) {
 		loss->overflowed = true;
 		return;
@@ -48,8 +60,8 @@ void fs_loss_add(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t count, u
 	}
 	if (added)
 		value->first_offset = UINT64_MAX;
-	value->count += count;
-	value->bytes += bytes;
+	value->count = add(value->count, count);
+	value->bytes = add(value->bytes, bytes);
 	if (offset < value->first_offset)
 		value->first_offset = offset;
 }

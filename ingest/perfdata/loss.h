@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The account of everything lost or skipped: one entry per kind and scope, with count, bytes and
- * the first file offset. Kinds and their sentences are in loss.def.
+ * the first file offset. Kinds and their sentences are in loss.def. After some thousand entries
+ * new scopes are counted together, as "others".
  */
 #ifndef FS_PERFDATA_LOSS_H
 #define FS_PERFDATA_LOSS_H

@@ -110,19 +110,31 @@ void fs_attr_parse(const uint8_t *bytes, size_t size, struct fs_attr *ret_attr)
 	*ret_attr = attr;
 }
 
-/* Read the ids of one event; a list that is not in the file is noted and left empty. */
+/* Remember how far into the file its sections reach. */
+static void note_section(struct fs_perf_file *file, struct fs_section section)
+{
+	if (section.offset + section.size > file->sections_end)
+		file->sections_end = section.offset + section.size;
+}
+
+/*
+ * Read the ids of one event; a list that is not in the file is noted and left empty. *left is
+ * how many more bytes of ids the file can hold: thousands of events may name the same list.
+ */
 static int read_ids(struct fs_perf_file *file, struct fs_event *event, struct fs_section ids,
-		    struct fs_loss *loss, struct fs_error *error)
+		    uint64_t *left, struct fs_loss *loss, struct fs_error *error)
 {
 	size_t count = (size_t)(ids.size / 8);
 
 	if (!ids.size)
 		return 0;
-	if (!in_file(file, ids) || ids.size % 8 || count > IDS_MAX) {
+	if (!in_file(file, ids) || ids.size % 8 || count > IDS_MAX || ids.size > *left) {
 		fs_loss_add(loss, FS_LOSS_BAD_ATTR, 1, 0, ids.offset, "event %td",
 			    event - file->events);
 		return 0;
 	}
+	*left -= ids.size;
+	note_section(file, ids);
 	event->ids = malloc(count * 8);
 	if (!event->ids)
 		return fs_fail(error, FS_NOMEM, "%s: out of memory for %zu event ids", file->path,
@@ -131,12 +143,32 @@ static int read_ids(struct fs_perf_file *file, struct fs_event *event, struct fs
 	return fs_perf_read(file, ids.offset, event->ids, count * 8, error);
 }
 
-/* The entries of the attrs section; each ends with the section of its ids. */
+/* One entry of the attrs section; it ends with the section of its ids. */
+static int read_attr(struct fs_perf_file *file, const uint8_t *entry, size_t stride,
+		     uint64_t *ids_left, struct fs_loss *loss, struct fs_error *error)
+{
+	size_t index = file->event_count;
+	uint64_t offset = file->attrs.offset + index * stride;
+	struct fs_event *event = &file->events[index];
+	struct fs_reader reader = fs_reader_of(entry + stride - 16, 16);
+
+	fs_attr_parse(entry, stride - 16, &event->attr);
+	event->leader = -1;
+	if (stride - 16 > ATTR_SIZE_KNOWN)
+		fs_loss_add(loss, FS_LOSS_ATTR_TAIL, 1, stride - 16 - ATTR_SIZE_KNOWN, offset,
+			    "events");
+	if (event->attr.sample_type & ~(uint64_t)FS_SAMPLE_KNOWN)
+		fs_loss_add(loss, FS_LOSS_UNKNOWN_SAMPLE_FIELDS, 1, 0, offset, "event %zu", index);
+	file->event_count++;
+	return read_ids(file, event, read_section(&reader), ids_left, loss, error);
+}
+
 static int read_attrs(struct fs_perf_file *file, uint64_t attr_size, struct fs_loss *loss,
 		      struct fs_error *error)
 {
-	uint64_t stride = attr_size;
+	size_t stride = (size_t)attr_size;
 	size_t count = (size_t)(file->attrs.size / attr_size);
+	uint64_t ids_left = file->size;
 	uint8_t *bytes;
 	int code;
 
@@ -145,30 +177,19 @@ static int read_attrs(struct fs_perf_file *file, uint64_t attr_size, struct fs_l
 			       "%s: offset 24: %zu events, at most %d are possible: the header is "
 			       "damaged",
 			       file->path, count, ATTRS_MAX);
-	bytes = malloc(file->attrs.size ? file->attrs.size : 1);
+	bytes = malloc(count ? count * stride : 1);
 	file->events = calloc(count ? count : 1, sizeof(*file->events));
 	if (!bytes || !file->events) {
 		free(bytes);
 		return fs_fail(error, FS_NOMEM, "%s: out of memory for %zu events", file->path,
 			       count);
 	}
-	code = fs_perf_read(file, file->attrs.offset, bytes, file->attrs.size, error);
-	for (size_t i = 0; !code && i < count; i++) {
-		struct fs_event *event = &file->events[i];
-		const uint8_t *entry = bytes + i * stride;
-		struct fs_reader reader = fs_reader_of(entry + stride - 16, 16);
-
-		fs_attr_parse(entry, stride - 16, &event->attr);
-		if (event->attr.size > ATTR_SIZE_KNOWN)
-			fs_loss_add(loss, FS_LOSS_ATTR_TAIL, 1, event->attr.size - ATTR_SIZE_KNOWN,
-				    file->attrs.offset + i * stride, "events");
-		if (event->attr.sample_type & ~(uint64_t)FS_SAMPLE_KNOWN)
-			fs_loss_add(loss, FS_LOSS_UNKNOWN_SAMPLE_FIELDS, 1, 0,
-				    file->attrs.offset + i * stride, "event %zu", i);
-		event->leader = -1;
-		file->event_count = i + 1;
-		code = read_ids(file, event, read_section(&reader), loss, error);
-	}
+	if (file->attrs.size % stride)
+		fs_loss_add(loss, FS_LOSS_TRAILING_BYTES, 1, file->attrs.size % stride,
+			    file->attrs.offset + count * stride, "attrs");
+	code = fs_perf_read(file, file->attrs.offset, bytes, count * stride, error);
+	for (size_t i = 0; !code && i < count; i++)
+		code = read_attr(file, bytes + i * stride, stride, &ids_left, loss, error);
 	free(bytes);
 	return code;
 }
@@ -200,7 +221,12 @@ static int read_feature_table(struct fs_perf_file *file, const uint64_t *bitmap,
 		}
 		file->has_feature[bit] = true;
 		file->features[bit] = entry;
+		note_section(file, entry);
 	}
+	note_section(file, (struct fs_section){ .offset = at });
+	if (file->size > file->sections_end)
+		fs_loss_add(loss, FS_LOSS_TRAILING_BYTES, 1, file->size - file->sections_end,
+			    file->sections_end, "file");
 	return 0;
 }
 
@@ -290,6 +316,7 @@ static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct f
 		for (unsigned int i = 0; i < 4; i++)
 			bitmap[i] = fs_read_u64(&reader);
 	FS_TRY(check_header(file, header_size, attr_size, error));
+	note_section(file, file->attrs);
 	FS_TRY(read_attrs(file, attr_size, loss, error));
 	settle_data(file, loss);
 	if (file->unclean || file->data_end != file->data.offset + file->data.size)

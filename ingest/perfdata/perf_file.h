@@ -104,8 +104,9 @@ struct fs_perf_file {
 	uint64_t size;
 	struct fs_section attrs;
 	struct fs_section data;
-	uint64_t data_end; /* data.offset + what of the data section is there */
-	bool unclean;	   /* data.size was 0: no features */
+	uint64_t data_end;     /* data.offset + what of the data section is there */
+	uint64_t sections_end; /* of the last section; later bytes belong to none */
+	bool unclean;	       /* data.size was 0: no features */
 	struct fs_event *events;
 	size_t event_count;
 	struct fs_section features[FS_FEATURE_BITS]; /* size 0 and offset 0: absent */

@@ -228,13 +228,15 @@ enum fs_sample_result fs_sample_decode(const struct fs_attr *attr, const struct 
 				       struct fs_sample *ret_sample)
 {
 	enum fs_sample_result result = decode(attr, payload, true, ret_sample);
+	enum fs_sample_result other_result;
 	struct fs_sample other;
 
 	if (result == FS_SAMPLE_WHOLE || !(attr->branch_sample_type & BRANCH_HW_INDEX))
 		return result;
-	if (decode(attr, payload, false, &other) == FS_SAMPLE_WHOLE) {
+	other_result = decode(attr, payload, false, &other);
+	if (other_result < result) {
 		*ret_sample = other;
-		return FS_SAMPLE_WHOLE;
+		return other_result;
 	}
 	return result;
 }

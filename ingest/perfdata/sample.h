@@ -34,6 +34,7 @@ struct fs_sample {
 	uint64_t code_page_size;
 };
 
+/* From best to worst. */
 enum fs_sample_result {
 	FS_SAMPLE_WHOLE, /* every byte belongs to a field */
 	FS_SAMPLE_TAIL,	 /* all fields are there, bytes are left over */
