@@ -44,14 +44,14 @@ static bool find(const struct fs_interner *interner, const void *text, size_t le
 bool fs_interner_find(const struct fs_interner *interner, const void *text, size_t length,
 		      uint32_t *ret_id)
 {
-	uint64_t hash = fs_hash(text, length);
+	uint64_t hash = fs_hash(text, length, interner->by_hash.seed);
 
 	return find(interner, text, length, &hash, ret_id);
 }
 
 int fs_intern(struct fs_interner *interner, const void *text, size_t length, uint32_t *ret_id)
 {
-	uint64_t hash = fs_hash(text, length);
+	uint64_t hash = fs_hash(text, length, interner->by_hash.seed);
 	size_t id = interner->by_hash.count;
 	uint64_t *known;
 

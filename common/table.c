@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
@@ -11,10 +12,10 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-uint64_t fs_hash(const void *bytes, size_t size)
+uint64_t fs_hash(const void *bytes, size_t size, uint64_t seed)
 {
 	const uint8_t *at = bytes;
-	uint64_t hash = 0xcbf29ce484222325u ^ size;
+	uint64_t hash = seed ^ size;
 	uint64_t word;
 
 	for (; size >= 8; size -= 8, at += 8) {
@@ -22,13 +23,32 @@ uint64_t fs_hash(const void *bytes, size_t size)
 		hash = mix(hash, word);
 	}
 	word = 0;
-	memcpy(&word, at, size);
+	if (size)
+		memcpy(&word, at, size);
 	return mix(mix(hash, word), 0xff51afd7ed558ccdu);
+}
+
+/*
+ * Sixteen random bytes that the kernel gives each process; no system call, which the sandbox of
+ * ingest/symbol might forbid. libc draws its own secrets from them, hence the mixing.
+ */
+static uint64_t random_seed(void)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM);
+	uint64_t words[2] = { 0 };
+
+	if (random)
+		memcpy(words, random, sizeof(words));
+	return mix(words[0], 0xff51afd7ed558ccdu) ^ mix(words[1], 0xc4ceb9fe1a85ec53u);
 }
 
 void fs_table_init(struct fs_table *table, size_t key_size, size_t value_size)
 {
-	*table = (struct fs_table){ .key_size = key_size, .value_size = value_size };
+	*table = (struct fs_table){
+		.key_size = key_size,
+		.value_size = value_size,
+		.seed = random_seed(),
+	};
 }
 
 void fs_table_free(struct fs_table *table)
@@ -38,17 +58,10 @@ void fs_table_free(struct fs_table *table)
 	fs_table_init(table, table->key_size, table->value_size);
 }
 
-void fs_table_clear(struct fs_table *table)
-{
-	table->count = 0;
-	if (table->slots)
-		memset(table->slots, 0, (table->slot_mask + 1) * sizeof(*table->slots));
-}
-
 /* Hash of a key, whose size is a multiple of 8. */
-static uint64_t hash_key(const uint8_t *key, size_t size)
+static uint64_t hash_key(const uint8_t *key, size_t size, uint64_t seed)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	uint64_t hash = seed;
 	uint64_t word;
 
 	for (size_t i = 0; i < size; i += 8) {
@@ -74,12 +87,23 @@ static bool is_same(const uint8_t *left, const uint8_t *right, size_t size)
 
 static size_t find_slot(const struct fs_table *table, const void *key)
 {
-	size_t slot = hash_key(key, table->key_size) & table->slot_mask;
+	size_t slot = hash_key(key, table->key_size, table->seed) & table->slot_mask;
 
 	while (table->slots[slot] &&
 	       !is_same(fs_table_key(table, table->slots[slot] - 1), key, table->key_size))
 		slot = (slot + 1) & table->slot_mask;
 	return slot;
+}
+
+void fs_table_clear(struct fs_table *table)
+{
+	/* a table that was large once must not cost its size each time */
+	if (table->count < table->slot_mask / 16)
+		for (size_t i = table->count; i-- > 0;) /* no key was put behind a later one */
+			table->slots[find_slot(table, fs_table_key(table, i))] = 0;
+	else if (table->slots)
+		memset(table->slots, 0, (table->slot_mask + 1) * sizeof(*table->slots));
+	table->count = 0;
 }
 
 static bool grow(struct fs_table *table)

@@ -6,7 +6,8 @@
  * Keys are compared as bytes, so a key struct must have no padding (or be zeroed before it is
  * filled). Entries lie in insertion order in one array, so walking a table is deterministic and
  * an entry's index is a stable, dense number that callers use as an id. Pointers to entries are
- * valid until the next insertion.
+ * valid until the next insertion. Hashes are seeded: no file can be made to hold keys that all
+ * collide.
  *
  *   entries: | key 0 | value 0 | key 1 | value 1 | ...
  *   slots:   u32 index + 1 of an entry, 0 = free; at most 1/2 full
@@ -26,6 +27,7 @@ struct fs_table {
 	uint8_t *entries;
 	uint32_t *slots;
 	size_t slot_mask;
+	uint64_t seed;
 };
 
 /* Prepare an empty table; allocates nothing. Sizes must be multiples of 8. */
@@ -54,7 +56,7 @@ static inline void *fs_table_value(const struct fs_table *table, size_t index)
 	return (uint8_t *)fs_table_key(table, index) + table->key_size;
 }
 
-/* Hash of a byte string, good enough for tables; not for security. */
-uint64_t fs_hash(const void *bytes, size_t size);
+/* Hash of a byte string, good enough for tables whose seed is not known to who makes the keys. */
+uint64_t fs_hash(const void *bytes, size_t size, uint64_t seed);
 
 #endif
