@@ -12,6 +12,7 @@
 enum {
 	READ_AHEAD = 1 << 12, /* accesses of a run in memory while merging */
 	INSERTION_MAX = 24,
+	PENDING_MAX = 1 << 10,
 	PARTS_LISTED = 8, /* parts that are looked through before the table is asked */
 };
 
@@ -40,10 +41,20 @@ int fs_rollup_init(struct fs_rollup *rollup)
 	return 0;
 }
 
+static void free_chunks(struct fs_rollup *rollup)
+{
+	for (int i = 0; i < 2; i++) {
+		free(rollup->chunks[i].accesses);
+		free(rollup->chunks[i].order);
+		rollup->chunks[i] = (struct fs_rollup_chunk){ 0 };
+	}
+}
+
 void fs_rollup_free(struct fs_rollup *rollup)
 {
-	free(rollup->chunk);
-	free(rollup->order);
+	if (rollup->sorting)
+		pthread_join(rollup->sorter, NULL);
+	free_chunks(rollup);
 	if (rollup->spill >= 0)
 		close(rollup->spill);
 	free(rollup->run_ends);
@@ -133,14 +144,14 @@ static void sort_rest(struct order *order, size_t count)
 	}
 }
 
-/* The chunk's accesses in order; the array lies in rollup->order. */
-static struct order *sort_chunk(struct fs_rollup *rollup)
+/* The chunk's accesses in order; the array lies in chunk->order. */
+static struct order *sort_chunk(const struct fs_rollup_chunk *chunk)
 {
-	size_t count = rollup->chunk_used;
-	struct order *order = rollup->order;
+	size_t count = chunk->used;
+	struct order *order = chunk->order;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct fs_rollup_access *access = &rollup->chunk[i];
+		const struct fs_rollup_access *access = &chunk->accesses[i];
 
 		order[i] = (struct order){ access->addr, rest_of(access), access->time_ns,
 					   access->space, (uint32_t)i };
@@ -190,48 +201,79 @@ static bool write_all(int fd, const void *bytes, size_t size)
 	return true;
 }
 
-/* Append the chunk to the spill file in the given order. */
-static bool write_chunk(const struct fs_rollup *rollup, const struct order *order)
+/* Append a chunk to the spill file in the given order. */
+static bool write_chunk(int spill, const struct fs_rollup_chunk *chunk, const struct order *order)
 {
 	struct fs_rollup_access *buffer = malloc(READ_AHEAD * sizeof(*buffer));
 	size_t used = 0;
 	bool good = buffer;
 
-	for (size_t i = 0; good && i < rollup->chunk_used; i++) {
-		buffer[used++] = rollup->chunk[order[i].index];
-		if (used < READ_AHEAD && i + 1 < rollup->chunk_used)
+	for (size_t i = 0; good && i < chunk->used; i++) {
+		buffer[used++] = chunk->accesses[order[i].index];
+		if (used < READ_AHEAD && i + 1 < chunk->used)
 			continue;
-		good = write_all(rollup->spill, buffer, used * sizeof(*buffer));
+		good = write_all(spill, buffer, used * sizeof(*buffer));
 		used = 0;
 	}
 	free(buffer);
 	return good;
 }
 
+/* The sorting thread: the chunk that is not being filled. */
+static void *run_sorter(void *context)
+{
+	struct fs_rollup *rollup = context;
+	struct fs_rollup_chunk *chunk = &rollup->chunks[!rollup->filling];
+
+	if (!write_chunk(rollup->spill, chunk, sort_chunk(chunk)))
+		rollup->sort_errno = errno ? errno : ENOMEM;
+	chunk->used = 0;
+	return NULL;
+}
+
+/* Wait for the sorting thread. */
+static int end_sorting(struct fs_rollup *rollup, struct fs_error *error)
+{
+	if (rollup->sorting)
+		pthread_join(rollup->sorter, NULL);
+	rollup->sorting = false;
+	if (!rollup->sort_errno)
+		return 0;
+	return fs_fail(
+		error, FS_OUTPUT,
+		"cannot write a temporary file in $TMPDIR or /tmp: %s; make room or set TMPDIR",
+		strerror(rollup->sort_errno));
+}
+
+/* Let a thread sort and write the full chunk, and go on with the other one. */
 static int spill(struct fs_rollup *rollup, struct fs_error *error)
 {
-	struct order *order = sort_chunk(rollup);
 	uint64_t end = rollup->run_count ? rollup->run_ends[rollup->run_count - 1] : 0;
+	int code;
 
+	FS_TRY(end_sorting(rollup, error));
 	if (rollup->spill < 0)
 		rollup->spill = make_spill();
-	if (rollup->spill < 0 || !write_chunk(rollup, order))
-		return fs_fail(error, FS_OUTPUT,
-			       "cannot write a temporary file in $TMPDIR or /tmp: %s; make room or "
-			       "set TMPDIR",
-			       strerror(errno));
+	if (rollup->spill < 0) {
+		rollup->sort_errno = errno;
+		return end_sorting(rollup, error);
+	}
 	if (FS_RESERVE(rollup->run_ends, rollup->run_capacity, rollup->run_count + 1))
 		return fs_fail(error, FS_NOMEM, "out of memory");
-	rollup->run_ends[rollup->run_count++] = end + rollup->chunk_used;
-	rollup->chunk_used = 0;
+	rollup->run_ends[rollup->run_count++] = end + rollup->chunks[rollup->filling].used;
+	rollup->filling = !rollup->filling;
+	code = pthread_create(&rollup->sorter, NULL, run_sorter, rollup);
+	if (code)
+		return fs_fail(error, FS_NOMEM, "cannot start a thread: %s", strerror(code));
+	rollup->sorting = true;
 	return 0;
 }
 
-static int make_chunk(struct fs_rollup *rollup, struct fs_error *error)
+static int make_chunk(struct fs_rollup_chunk *chunk, struct fs_error *error)
 {
-	rollup->chunk = malloc(FS_ROLLUP_CHUNK * sizeof(*rollup->chunk));
-	rollup->order = malloc(2 * FS_ROLLUP_CHUNK * sizeof(struct order));
-	if (!rollup->chunk || !rollup->order)
+	chunk->accesses = malloc(FS_ROLLUP_CHUNK * sizeof(*chunk->accesses));
+	chunk->order = malloc(2 * FS_ROLLUP_CHUNK * sizeof(struct order));
+	if (!chunk->accesses || !chunk->order)
 		return fs_fail(error, FS_NOMEM, "out of memory");
 	return 0;
 }
@@ -239,11 +281,15 @@ static int make_chunk(struct fs_rollup *rollup, struct fs_error *error)
 int fs_rollup_add(struct fs_rollup *rollup, const struct fs_rollup_access *access,
 		  struct fs_error *error)
 {
-	if (!rollup->chunk)
-		FS_TRY(make_chunk(rollup, error));
-	if (rollup->chunk_used == FS_ROLLUP_CHUNK)
+	struct fs_rollup_chunk *chunk = &rollup->chunks[rollup->filling];
+
+	if (chunk->used == FS_ROLLUP_CHUNK) {
 		FS_TRY(spill(rollup, error));
-	rollup->chunk[rollup->chunk_used++] = *access;
+		chunk = &rollup->chunks[rollup->filling];
+	}
+	if (!chunk->accesses)
+		FS_TRY(make_chunk(chunk, error));
+	chunk->accesses[chunk->used++] = *access;
 	return 0;
 }
 
@@ -292,7 +338,10 @@ struct building {
 	struct part *parts;
 	size_t part_count, part_capacity;
 	size_t last_part;
-	struct fs_table part_ids; /* part_key -> index, where there are many */
+	struct fs_table part_ids;	  /* part_key -> index, where there are many */
+	struct fs_rollup_access *pending; /* of the line, not in parts yet */
+	size_t pending_count;
+	bool direct; /* the line had more than fit there */
 	struct fs_rollup_line line;
 	uint32_t first_thread;
 	size_t first_group, first_window; /* of the line */
@@ -379,6 +428,8 @@ static void drop_line(struct building *building)
 static void widen_windows(struct fs_rollup *rollup);
 static int prune(struct fs_rollup *rollup, size_t lines_max, size_t groups_max);
 
+static int replay_pending(struct building *building);
+
 static int end_line(struct building *building)
 {
 	struct fs_rollup *rollup = building->rollup;
@@ -387,13 +438,16 @@ static int end_line(struct building *building)
 
 	if (!building->open)
 		return 0;
-	FS_TRY(end_prefix(building));
 	FS_TRY(FS_RESERVE(rollup->lines, rollup->line_capacity, rollup->line_count + 1));
 	rollup->lines[rollup->line_count++] = *line;
 	if (line->threads < 2 || !(line->stores + line->atomics + line->sums.transfers)) {
+		building->pending_count = 0;
+		FS_TRY(end_prefix(building));
 		drop_line(building);
 		return 0;
 	}
+	FS_TRY(replay_pending(building));
+	FS_TRY(end_prefix(building));
 	FS_TRY(FS_RESERVE(rollup->kept, rollup->kept_capacity, rollup->kept_count + 1));
 	kept = &rollup->kept[rollup->kept_count++];
 	/* a transfer says more than an access: eight times, so that in files without data
@@ -415,6 +469,7 @@ static int end_line(struct building *building)
 static void begin_line(struct building *building, const struct fs_rollup_access *access)
 {
 	building->open = true;
+	building->direct = false;
 	building->first_thread = access->thread;
 	building->first_group = building->rollup->group_count;
 	building->first_window = building->rollup->window_count;
@@ -533,21 +588,44 @@ static int add_part(struct building *building, const struct fs_rollup_access *ac
 	return 0;
 }
 
+/* Put an access of a line that may be kept into its part and window. */
+static int add_detail(struct building *building, const struct fs_rollup_access *access)
+{
+	const struct fs_rollup_access *prefix = &building->prefix;
+
+	if (building->part_count && (prefix->addr != access->addr || prefix->code != access->code ||
+				     prefix->thread != access->thread ||
+				     fs_access_op(prefix->access) != fs_access_op(access->access)))
+		FS_TRY(end_prefix(building));
+	building->prefix = *access;
+	FS_TRY(add_part(building, access));
+	return add_window(building, access);
+}
+
+static int replay_pending(struct building *building)
+{
+	size_t count = building->pending_count;
+
+	building->pending_count = 0;
+	for (size_t i = 0; i < count; i++)
+		FS_TRY(add_detail(building, &building->pending[i]));
+	return 0;
+}
+
+/*
+ * The next access in order. Most lines belong to one thread and keep totals only, so an access
+ * waits in `pending` until its line has ended or is a long one.
+ */
 static int add_sorted(struct building *building, const struct fs_rollup_access *access)
 {
 	struct fs_rollup_line *line = &building->line;
-	const struct fs_rollup_access *prefix = &building->prefix;
 	uint64_t address = access->addr & ~(uint64_t)(FS_ROLLUP_LINE - 1);
 	enum fs_op op = fs_access_op(access->access);
 
 	if (!building->open || line->line != address || line->space != access->space) {
 		FS_TRY(end_line(building));
 		begin_line(building, access);
-	} else if (prefix->addr != access->addr || fs_access_op(prefix->access) != op ||
-		   prefix->code != access->code || prefix->thread != access->thread) {
-		FS_TRY(end_prefix(building));
 	}
-	building->prefix = *access;
 	if (access->thread != building->first_thread)
 		line->threads = 2;
 	line->loads += op == FS_OP_LOAD;
@@ -555,8 +633,13 @@ static int add_sorted(struct building *building, const struct fs_rollup_access *
 	line->atomics += op == FS_OP_ATOMIC;
 	add_sums(&line->sums, access);
 	FS_TRY(add_code(building->rollup, access));
-	FS_TRY(add_part(building, access));
-	return add_window(building, access);
+	if (building->direct)
+		return add_detail(building, access);
+	building->pending[building->pending_count++] = *access;
+	if (building->pending_count < PENDING_MAX)
+		return 0;
+	building->direct = true;
+	return replay_pending(building);
 }
 
 /* ---- keeping within bounds ---- */
@@ -788,6 +871,7 @@ static int add_runs(struct fs_rollup *rollup, struct building *building, struct 
 	int code;
 
 	FS_TRY(spill(rollup, error));
+	FS_TRY(end_sorting(rollup, error));
 	runs = calloc(rollup->run_count, sizeof(*runs));
 	heap = calloc(rollup->run_count, sizeof(*heap));
 	code = runs && heap ? merge_runs(rollup, building, runs, heap, error)
@@ -801,13 +885,14 @@ static int add_runs(struct fs_rollup *rollup, struct building *building, struct 
 
 static int add_chunk(struct fs_rollup *rollup, struct building *building, struct fs_error *error)
 {
+	const struct fs_rollup_chunk *chunk = &rollup->chunks[rollup->filling];
 	const struct order *order;
 
-	if (!rollup->chunk_used)
+	if (!chunk->used)
 		return 0;
-	order = sort_chunk(rollup);
-	for (size_t i = 0; i < rollup->chunk_used; i++)
-		if (add_sorted(building, &rollup->chunk[order[i].index]))
+	order = sort_chunk(chunk);
+	for (size_t i = 0; i < chunk->used; i++)
+		if (add_sorted(building, &chunk->accesses[order[i].index]))
 			return fs_fail(error, FS_NOMEM, "out of memory");
 	return 0;
 }
@@ -818,6 +903,9 @@ int fs_rollup_finish(struct fs_rollup *rollup, struct fs_error *error)
 	int code;
 
 	fs_table_init(&building.part_ids, sizeof(struct part_key), 8);
+	building.pending = malloc(PENDING_MAX * sizeof(*building.pending));
+	if (!building.pending)
+		return fs_fail(error, FS_NOMEM, "out of memory");
 	code = rollup->run_count ? add_runs(rollup, &building, error)
 				 : add_chunk(rollup, &building, error);
 	if (!code &&
@@ -825,9 +913,7 @@ int fs_rollup_finish(struct fs_rollup *rollup, struct fs_error *error)
 		code = fs_fail(error, FS_NOMEM, "out of memory");
 	fs_table_free(&building.part_ids);
 	free(building.parts);
-	free(rollup->chunk);
-	free(rollup->order);
-	rollup->chunk = NULL;
-	rollup->order = NULL;
+	free(building.pending);
+	free_chunks(rollup);
 	return code;
 }

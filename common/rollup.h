@@ -3,8 +3,9 @@
  * The aggregator: memory accesses in any order to sums by line, by access and by time window.
  *
  * Accesses are collected in chunks; a full chunk is sorted by (space, address, operation, code,
- * thread, time) and spilled to an unlinked temporary file. At the end the sorted runs are merged,
- * so that all accesses of a line come together and in order, and each sum needs one accumulator:
+ * thread, time) and spilled to an unlinked temporary file, by a thread of its own. At the end the
+ * sorted runs are merged, so that all accesses of a line come together and in order, and each sum
+ * needs one accumulator:
  *
  *   chunk ─sort─▶ run 0 ┐
  *   chunk ─sort─▶ run 1 ├─merge─▶ line ▶ totals            (every line)
@@ -19,6 +20,7 @@
 #ifndef FS_COMMON_ROLLUP_H
 #define FS_COMMON_ROLLUP_H
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "common/access.h"
@@ -104,10 +106,16 @@ struct fs_rollup_code_sums {
 };
 
 struct fs_rollup {
-	struct fs_rollup_access *chunk;
-	size_t chunk_used;
-	void *order; /* scratch for sorting */
-	int spill; /* temporary file, -1: none yet */
+	struct fs_rollup_chunk {
+		struct fs_rollup_access *accesses;
+		size_t used;
+		void *order; /* scratch for sorting */
+	} chunks[2];	     /* one is filled while a thread sorts and spills the other */
+	int filling;
+	pthread_t sorter;
+	bool sorting;
+	int sort_errno;	    /* of the last spill; 0: it went well */
+	int spill;	    /* temporary file, -1: none yet */
 	uint64_t *run_ends; /* in accesses, of each run in the spill file */
 	size_t run_count, run_capacity;
 
