@@ -9,6 +9,10 @@ mkdir tmp work
 export TMPDIR=$PWD/tmp HOME=$PWD/work
 strace -f -qq -o /dev/null true 2>/dev/null || skip 'strace is not allowed here'
 
+# The helper process hides its memory from all but root: strace then shows its paths as addresses.
+unreadable='^$'
+((EUID == 0)) || unreadable='open(at)?\((AT_FDCWD, )?0x'
+
 # watch PROGRAM ARGUMENT...: in work/, nothing may be touched but case.db and temporary files.
 watch()
 {
@@ -23,7 +27,7 @@ watch()
 	grep -E '(O_WRONLY|O_RDWR|O_CREAT|creat\(|mkdir\(|rename|link\()' calls |
 		grep -vE '= -1 E' |
 		grep -vE "\"(\./|$PWD/work/)?\.?case\.db|\"($PWD/work/?\"|$PWD/tmp|/dev/null|/dev/shm/|/proc/self/)" |
-		grep -vE '"/proc/[0-9]+/' >written || true
+		grep -vE '"/proc/[0-9]+/' | grep -vE "$unreadable" >written || true
 	[[ ! -s written ]] || { cat written >&2; fail "$1 writes elsewhere"; }
 	if grep -E 'open(at)?\([^"]*"/opt/fsight-samples|kallsyms|/proc/kcore|\.debug/' calls >&2; then
 		fail "$1 opens what the trace names"
