@@ -34,7 +34,7 @@ struct fs_rollup_kept {
 
 int fs_rollup_init(struct fs_rollup *rollup)
 {
-	*rollup = (struct fs_rollup){ .spill = -1, .window_shift = 14 };
+	*rollup = (struct fs_rollup){ .window_shift = 14 };
 	_Static_assert(FS_ROLLUP_WINDOW_NS == 1 << 14, "the shift above");
 	fs_table_init(&rollup->codes, sizeof(struct fs_rollup_code),
 		      sizeof(struct fs_rollup_code_sums));
@@ -55,7 +55,7 @@ void fs_rollup_free(struct fs_rollup *rollup)
 	if (rollup->sorting)
 		pthread_join(rollup->sorter, NULL);
 	free_chunks(rollup);
-	if (rollup->spill >= 0)
+	if (rollup->has_spill)
 		close(rollup->spill);
 	free(rollup->run_ends);
 	fs_table_free(&rollup->codes);
@@ -64,7 +64,7 @@ void fs_rollup_free(struct fs_rollup *rollup)
 	free(rollup->windows);
 	free(rollup->histograms);
 	free(rollup->kept);
-	*rollup = (struct fs_rollup){ .spill = -1 };
+	*rollup = (struct fs_rollup){ 0 };
 }
 
 /* ---- sorting a chunk ---- */
@@ -252,9 +252,11 @@ static int spill(struct fs_rollup *rollup, struct fs_error *error)
 	int code;
 
 	FS_TRY(end_sorting(rollup, error));
-	if (rollup->spill < 0)
+	if (!rollup->has_spill) {
 		rollup->spill = make_spill();
-	if (rollup->spill < 0) {
+		rollup->has_spill = rollup->spill >= 0;
+	}
+	if (!rollup->has_spill) {
 		rollup->sort_errno = errno;
 		return end_sorting(rollup, error);
 	}
@@ -425,7 +427,7 @@ static void drop_line(struct building *building)
 	rollup->window_count = building->first_window;
 }
 
-static void widen_windows(struct fs_rollup *rollup);
+static int fit_windows(struct fs_rollup *rollup);
 static int prune(struct fs_rollup *rollup, size_t lines_max, size_t groups_max);
 
 static int replay_pending(struct building *building);
@@ -435,6 +437,7 @@ static int end_line(struct building *building)
 	struct fs_rollup *rollup = building->rollup;
 	const struct fs_rollup_line *line = &building->line;
 	struct fs_rollup_kept *kept;
+	uint64_t score;
 
 	if (!building->open)
 		return 0;
@@ -446,20 +449,28 @@ static int end_line(struct building *building)
 		drop_line(building);
 		return 0;
 	}
+	/* a transfer says more than an access: eight times, so that in files without data
+	 * sources the number of accesses still ranks */
+	score = line->sums.samples + 8 * line->sums.transfers;
+	if (score < rollup->dropped_score) {
+		rollup->undetailed_lines++;
+		rollup->undetailed_samples += line->sums.samples;
+		building->pending_count = 0;
+		FS_TRY(end_prefix(building));
+		drop_line(building);
+		return 0;
+	}
 	FS_TRY(replay_pending(building));
 	FS_TRY(end_prefix(building));
 	FS_TRY(FS_RESERVE(rollup->kept, rollup->kept_capacity, rollup->kept_count + 1));
 	kept = &rollup->kept[rollup->kept_count++];
-	/* a transfer says more than an access: eight times, so that in files without data
-	 * sources the number of accesses still ranks */
 	*kept = (struct fs_rollup_kept){
 		.group = building->first_group,
 		.window = building->first_window,
-		.score = line->sums.samples + 8 * line->sums.transfers,
+		.score = score,
 		.samples = line->sums.samples,
 	};
-	while (rollup->window_count > FS_ROLLUP_WINDOWS_MAX && rollup->window_shift < 62)
-		widen_windows(rollup);
+	FS_TRY(fit_windows(rollup));
 	if (rollup->kept_count > 2 * FS_ROLLUP_LINES_MAX ||
 	    rollup->group_count > 2 * FS_ROLLUP_GROUPS_MAX)
 		return prune(rollup, FS_ROLLUP_LINES_MAX, FS_ROLLUP_GROUPS_MAX);
@@ -745,6 +756,8 @@ static int prune(struct fs_rollup *rollup, size_t lines_max, size_t groups_max)
 		if (!stays[i]) {
 			rollup->undetailed_lines++;
 			rollup->undetailed_samples += kept.samples;
+			if (kept.score > rollup->dropped_score)
+				rollup->dropped_score = kept.score;
 			continue;
 		}
 		for (size_t k = kept.group; k < group_end; k++) {
@@ -769,6 +782,39 @@ static int prune(struct fs_rollup *rollup, size_t lines_max, size_t groups_max)
 	rollup->group_count = groups;
 	rollup->window_count = windows;
 	rollup->histograms_used = histograms;
+	return 0;
+}
+
+/* The accesses that the windows belong to: so many windows remain however wide they are. */
+static size_t count_accesses(const struct fs_rollup *rollup)
+{
+	size_t count = 0;
+
+	for (size_t kept = 0; kept < rollup->kept_count; kept++) {
+		size_t first = rollup->kept[kept].window;
+		size_t end = windows_end(rollup, kept);
+
+		for (size_t i = first; i < end; i++)
+			count += i == first ||
+				 !is_same_access(&rollup->windows[i - 1], &rollup->windows[i]);
+	}
+	return count;
+}
+
+/*
+ * Too many windows: double their width. Where most are of accesses that have no other, that would
+ * merely take the time from the rest: then the lines with least evidence go.
+ */
+static int fit_windows(struct fs_rollup *rollup)
+{
+	while (rollup->window_count > FS_ROLLUP_WINDOWS_MAX) {
+		if (rollup->kept_count > 1 && count_accesses(rollup) > FS_ROLLUP_WINDOWS_MAX / 2)
+			FS_TRY(prune(rollup, rollup->kept_count / 2, FS_ROLLUP_GROUPS_MAX));
+		else if (rollup->window_shift < 62)
+			widen_windows(rollup);
+		else
+			break;
+	}
 	return 0;
 }
 

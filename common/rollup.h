@@ -15,7 +15,8 @@
  * accesses. Only lines that two threads touched, with at least one write or one transfer between
  * caches, keep groups and windows; of those the FS_ROLLUP_LINES_MAX with most evidence. The
  * width of a window starts at FS_ROLLUP_WINDOW_NS and doubles whenever more than
- * FS_ROLLUP_WINDOWS_MAX windows would be kept.
+ * FS_ROLLUP_WINDOWS_MAX windows would be kept; where most accesses have but one window, fewer
+ * lines are kept instead.
  */
 #ifndef FS_COMMON_ROLLUP_H
 #define FS_COMMON_ROLLUP_H
@@ -115,7 +116,8 @@ struct fs_rollup {
 	pthread_t sorter;
 	bool sorting;
 	int sort_errno;	    /* of the last spill; 0: it went well */
-	int spill;	    /* temporary file, -1: none yet */
+	bool has_spill;	    /* not told by the number: all zero must be safe to free */
+	int spill;	    /* temporary file */
 	uint64_t *run_ends; /* in accesses, of each run in the spill file */
 	size_t run_count, run_capacity;
 
@@ -133,6 +135,7 @@ struct fs_rollup {
 	unsigned int window_shift; /* width = 1 << shift ns */
 	uint64_t undetailed_lines; /* shared, but over the limit */
 	uint64_t undetailed_samples;
+	uint64_t dropped_score;	     /* private: the most that a line had which was dropped */
 	struct fs_rollup_kept *kept; /* private: lines in detail */
 	size_t kept_count, kept_capacity;
 };
