@@ -180,7 +180,7 @@ static size_t put_leaf(const struct fs_bulk *bulk, uint8_t *page, const int64_t 
 		size_t size =
 			put_cell(cell, rows + cells * stride, bulk->columns, first_rowid + cells);
 
-		if (content - size < LEAF_HEADER + 2 * (cells + 1))
+		if (content < size + LEAF_HEADER + 2 * (cells + 1))
 			break;
 		content -= size;
 		memcpy(page + content, cell, size);

@@ -17,8 +17,8 @@ enum {
 	AUX_BUFFER = 1 << 20,
 	THREAD_CACHE = 1 << 12,
 	CODE_RECENT = 1 << 12,
-	CHAIN_MAX = 1 << 12,
-	BREAKPOINT = 5, /* PERF_TYPE_BREAKPOINT */
+	CHAIN_MAX = 1 << 13, /* more than a record of 64 KiB can hold */
+	BREAKPOINT = 5,	     /* PERF_TYPE_BREAKPOINT */
 	BREAKPOINT_READ = 1,
 	BREAKPOINT_WRITE = 2,
 };
@@ -208,7 +208,7 @@ static int find_chain(struct fs_decoder *decoder, const struct observation *seen
 	const struct fs_sample *sample = seen->sample;
 	size_t length = sample->chain_length < CHAIN_MAX ? sample->chain_length : CHAIN_MAX;
 	struct fs_chain node = { .parent = UINT32_MAX };
-	bool in_kernel = false;
+	bool in_kernel = seen->kernel; /* until a marker says otherwise */
 	bool leaf_seen = false;
 	uint64_t ips[CHAIN_MAX];
 	bool kernel[CHAIN_MAX];
@@ -258,49 +258,78 @@ static int add_profile(struct fs_decoder *decoder, uint32_t event, uint32_t code
 	return 0;
 }
 
-/*
- * Counter values read with a sample. Each counter's growth since its last reading is what the
- * sample stands for; the first reading counts from zero, as perf does it.
- */
-static int add_reads(struct fs_decoder *decoder, struct fs_batch *batch,
-		     const struct observation *seen, uint32_t code, uint32_t thread)
+/* Which counter a value was read from: by its own id, else, of a single one, by the sample's.
+ * FS_NONE: that cannot be told. */
+static int64_t counter_of(const struct fs_decoder *decoder, const struct observation *seen,
+			  const struct fs_read_value *value, uint64_t *ret_id)
 {
-	const struct fs_session *session = decoder->session;
-	const struct fs_attr *attr = &session->file.events[seen->event].attr;
+	const struct fs_attr *attr = &decoder->session->file.events[seen->event].attr;
+
+	*ret_id = value->id;
+	if (value->id)
+		return fs_session_event_of_id(decoder->session, value->id);
+	*ret_id = seen->sample->id;
+	return attr->read_format & FS_READ_GROUP || !*ret_id ? FS_NONE : (int64_t)seen->event;
+}
+
+/*
+ * A counter value read with a sample. Its growth since its last reading is what the sample stands
+ * for; the first reading counts from zero, as perf does it.
+ */
+static int add_read(struct fs_decoder *decoder, struct fs_batch *batch,
+		    const struct observation *seen, const struct fs_read_value *value,
+		    uint32_t code, uint32_t thread, bool *known)
+{
+	uint64_t format = decoder->session->file.events[seen->event].attr.read_format;
+	struct fs_event_counts *counts;
+	uint64_t id;
+	int64_t event = counter_of(decoder, seen, value, &id);
+	uint64_t *last;
+	uint64_t before;
+
+	if (event == FS_NONE) {
+		decoder->unknown_counters++;
+		return 0;
+	}
+	*known = true;
+	last = fs_table_put(&decoder->read_values, &id, NULL, NULL);
+	if (!last || FS_RESERVE(batch->reads, batch->read_capacity, batch->read_count + 1))
+		return FS_NOMEM;
+	before = *last;
+	*last = value->value;
+	batch->reads[batch->read_count++] = (struct fs_read_row){
+		.value = { decoder->bases.sample + (int64_t)decoder->rows,
+			   decoder->bases.event + event, (int64_t)value->value,
+			   (int64_t)(value->value - before), (int64_t)value->time_enabled,
+			   (int64_t)value->time_running },
+		/* a counter that has shrunk was reset at a time that is not known */
+		.nulls = (value->value < before) << 3 | !(format & FS_READ_ENABLED) << 4 |
+			 !(format & FS_READ_RUNNING) << 5,
+	};
+	if (value->value <= before)
+		return 0;
+	counts = &decoder->event_counts[event];
+	if (event != (int64_t)seen->event) {
+		counts->samples++;
+		counts->period_sum += value->value - before;
+	}
+	return add_profile(decoder, (uint32_t)event, code, thread, true, value->value - before);
+}
+
+/* *ret_known: whether any of the sample's values was of a known counter. */
+static int add_reads(struct fs_decoder *decoder, struct fs_batch *batch,
+		     const struct observation *seen, uint32_t code, uint32_t thread,
+		     bool *ret_known)
+{
+	const struct fs_attr *attr = &decoder->session->file.events[seen->event].attr;
 	struct fs_read_value value;
 	size_t state = 0;
 
-	while (fs_sample_read_next(attr, seen->sample, &state, &value)) {
-		int64_t event =
-			value.id ? fs_session_event_of_id(session, value.id) : (int64_t)seen->event;
-		struct fs_event_counts *counts;
-		struct fs_read_row *row;
-		uint64_t *last;
-		uint64_t delta;
-
-		if (event == FS_NONE)
-			continue;
-		last = fs_table_put(&decoder->read_values, &value.id, NULL, NULL);
-		if (!last || FS_RESERVE(batch->reads, batch->read_capacity, batch->read_count + 1))
-			return FS_NOMEM;
-		delta = value.value - *last;
-		*last = value.value;
-		row = &batch->reads[batch->read_count++];
-		*row = (struct fs_read_row){
-			.value = { decoder->bases.sample + (int64_t)decoder->rows,
-				   decoder->bases.event + event, (int64_t)value.value,
-				   (int64_t)delta, (int64_t)value.time_enabled,
-				   (int64_t)value.time_running },
-			.nulls = (attr->read_format & FS_READ_ENABLED ? 0 : 1 << 4) |
-				 (attr->read_format & FS_READ_RUNNING ? 0 : 1 << 5),
-		};
-		if (!delta)
-			continue;
-		counts = &decoder->event_counts[event];
-		counts->samples += event != (int64_t)seen->event;
-		counts->period_sum += event != (int64_t)seen->event ? delta : 0;
-		FS_TRY(add_profile(decoder, (uint32_t)event, code, thread, true, delta));
-	}
+	*ret_known = false;
+	if (!seen->sample)
+		return 0;
+	while (fs_sample_read_next(attr, seen->sample, &state, &value))
+		FS_TRY(add_read(decoder, batch, seen, &value, code, thread, ret_known));
 	return 0;
 }
 
@@ -413,6 +442,7 @@ static int add_observation(struct fs_decoder *decoder, struct fs_batch *batch,
 	struct fs_sample_row *row = &batch->rows[batch->count];
 	struct resolved ids;
 	bool has_addr = seen->addr != 0;
+	bool has_reads;
 
 	if (resolve(decoder, seen, &ids))
 		return no_memory(decoder, error);
@@ -437,13 +467,11 @@ static int add_observation(struct fs_decoder *decoder, struct fs_batch *batch,
 		note_watch(decoder, seen, ids.code);
 	if (has_addr)
 		FS_TRY(add_access(decoder, seen, ids.space, ids.code, ids.thread, error));
-	if (seen->sample && seen->sample->read) {
-		if (add_reads(decoder, batch, seen, ids.code, ids.thread))
-			return no_memory(decoder, error);
-	} else if (!has_addr &&
-		   add_profile(decoder, seen->event, ids.code, ids.thread, false, seen->period)) {
+	if (add_reads(decoder, batch, seen, ids.code, ids.thread, &has_reads))
 		return no_memory(decoder, error);
-	}
+	if (!has_reads && !has_addr &&
+	    add_profile(decoder, seen->event, ids.code, ids.thread, false, seen->period))
+		return no_memory(decoder, error);
 	batch->count++;
 	decoder->rows++;
 	return 0;
@@ -560,10 +588,16 @@ static void note_spe_loss(struct fs_decoder *decoder, const struct fs_spe_loss *
 			  enum fs_loss_kind kind)
 {
 	const struct spe_state *spe = decoder->spe;
+	uint64_t offset = spe->buffer_offset + loss->first;
 
-	if (loss->count)
-		fs_loss_add(&decoder->session->loss, kind, loss->count, loss->bytes,
-			    spe->buffer_offset + loss->first, "cpu %d", (int)spe->cpu);
+	if (!loss->count)
+		return;
+	if (spe->cpu != UINT32_MAX)
+		fs_loss_add(&decoder->session->loss, kind, loss->count, loss->bytes, offset,
+			    "cpu %u", spe->cpu);
+	else
+		fs_loss_add(&decoder->session->loss, kind, loss->count, loss->bytes, offset,
+			    "thread %u", spe->tid);
 }
 
 /* End of a piece of AUX data: account, and say how many bytes the next piece begins with. */
@@ -799,6 +833,9 @@ static void note_losses(struct fs_decoder *decoder)
 	if (decoder->unknown_sources)
 		fs_loss_add(loss, FS_LOSS_UNKNOWN_SOURCE, decoder->unknown_sources, 0, UINT64_MAX,
 			    scope);
+	if (decoder->unknown_counters)
+		fs_loss_add(loss, FS_LOSS_UNKNOWN_COUNTER, decoder->unknown_counters, 0, UINT64_MAX,
+			    scope);
 	if (decoder->spe_no_time)
 		fs_loss_add(loss, FS_LOSS_SPE_NO_TIME, decoder->spe_no_time, 0, UINT64_MAX, scope);
 }
@@ -808,7 +845,8 @@ int fs_decoder_next(struct fs_decoder *decoder, struct fs_batch *batch, bool *re
 {
 	batch->count = batch->read_count = 0;
 	FS_TRY(continue_aux(decoder, batch, error));
-	while (batch->count < FS_BATCH_ROWS && !decoder->finished) {
+	while (batch->count < FS_BATCH_ROWS && batch->read_count < FS_BATCH_READS &&
+	       !decoder->finished) {
 		struct fs_record record;
 		bool more;
 

@@ -15,6 +15,7 @@
 
 enum {
 	FS_BATCH_ROWS = 1 << 14,
+	FS_BATCH_READS = 1 << 17, /* a batch ends after so many counter values */
 	FS_SAMPLE_COLUMNS = 14,
 	FS_READ_COLUMNS = 6,
 };
@@ -108,7 +109,7 @@ struct fs_decoder {
 	uint64_t sample_records;
 	uint64_t spe_records;
 	uint64_t memory_samples;
-	uint64_t unmapped, unattributed, unknown_sources, spe_no_time;
+	uint64_t unmapped, unattributed, unknown_sources, unknown_counters, spe_no_time;
 	uint64_t first_ns, last_ns; /* 0: no time seen */
 
 	/* private: where the walk stands */

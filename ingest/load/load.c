@@ -35,15 +35,28 @@ struct load {
 
 static int next_id(struct load *load, const char *table, const char *column, int64_t *ret_id)
 {
+	/* far from where adding to it could overflow, in a database that somebody else made */
+	const int64_t most = 1ll << 60;
 	sqlite3_stmt *statement;
 	char sql[128];
+	int64_t id = 0;
+	int code;
 
-	snprintf(sql, sizeof(sql), "SELECT coalesce(max(%s), 0) + 1 FROM %s", column, table);
+	snprintf(sql, sizeof(sql), "SELECT coalesce(max(%s), 0) FROM %s", column, table);
 	if (sqlite3_prepare_v2(load->db, sql, -1, &statement, NULL) != SQLITE_OK)
 		return fs_fail(load->error, FS_OUTPUT, "%s: %s", sql, sqlite3_errmsg(load->db));
-	if (sqlite3_step(statement) == SQLITE_ROW)
-		*ret_id = sqlite3_column_int64(statement, 0);
+	code = sqlite3_step(statement);
+	if (code == SQLITE_ROW)
+		id = sqlite3_column_int64(statement, 0);
 	sqlite3_finalize(statement);
+	if (code != SQLITE_ROW)
+		return fs_fail(load->error, FS_OUTPUT, "%s: %s", sql, sqlite3_errmsg(load->db));
+	if (id < 0 || id > most)
+		return fs_fail(load->error, FS_REFUSED,
+			       "table %s has the id %lld, beyond what fsingest gives: the database "
+			       "is damaged; import into a new one",
+			       table, (long long)id);
+	*ret_id = id + 1;
 	return 0;
 }
 
@@ -353,7 +366,8 @@ static int run_both(struct load *load)
 		fs_queue_stop(&load->queue);
 	pthread_join(thread, NULL);
 	if (!code && load->decode_code) {
-		*load->error = load->decode_error;
+		if (load->error)
+			*load->error = load->decode_error;
 		code = load->decode_code;
 	}
 	return code;

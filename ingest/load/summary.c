@@ -12,6 +12,34 @@
 
 #include "common/text.h"
 
+/* A column's value; text from a trace becomes harmless, and valid UTF-8, which JSON must be. */
+static struct json_object *value_of(sqlite3_stmt *statement, int column)
+{
+	struct json_object *value;
+	const char *text;
+	size_t size;
+	char *safe;
+
+	switch (sqlite3_column_type(statement, column)) {
+	case SQLITE_INTEGER:
+		return json_object_new_int64(sqlite3_column_int64(statement, column));
+	case SQLITE_FLOAT:
+		return json_object_new_double(sqlite3_column_double(statement, column));
+	case SQLITE_TEXT:
+		text = (const char *)sqlite3_column_text(statement, column);
+		size = 4 * strlen(text) + 1;
+		safe = malloc(size);
+		if (!safe)
+			return NULL;
+		fs_escape(safe, size, text, strlen(text));
+		value = json_object_new_string(safe);
+		free(safe);
+		return value;
+	default:
+		return NULL;
+	}
+}
+
 /* Run a query of one row and add each column to object under its name. */
 static int add_row(sqlite3 *db, struct json_object *object, sqlite3_int64 trace, const char *sql,
 		   struct fs_error *error)
@@ -22,19 +50,9 @@ static int add_row(sqlite3 *db, struct json_object *object, sqlite3_int64 trace,
 		return fs_fail(error, FS_INTERNAL, "%s: %s", sql, sqlite3_errmsg(db));
 	sqlite3_bind_int64(statement, 1, trace);
 	if (sqlite3_step(statement) == SQLITE_ROW) {
-		for (int i = 0; i < sqlite3_column_count(statement); i++) {
-			const char *name = sqlite3_column_name(statement, i);
-			struct json_object *value = NULL;
-
-			if (sqlite3_column_type(statement, i) == SQLITE_INTEGER)
-				value = json_object_new_int64(sqlite3_column_int64(statement, i));
-			else if (sqlite3_column_type(statement, i) == SQLITE_FLOAT)
-				value = json_object_new_double(sqlite3_column_double(statement, i));
-			else if (sqlite3_column_type(statement, i) == SQLITE_TEXT)
-				value = json_object_new_string(
-					(const char *)sqlite3_column_text(statement, i));
-			json_object_object_add(object, name, value);
-		}
+		for (int i = 0; i < sqlite3_column_count(statement); i++)
+			json_object_object_add(object, sqlite3_column_name(statement, i),
+					       value_of(statement, i));
 	}
 	sqlite3_finalize(statement);
 	return 0;
@@ -44,7 +62,9 @@ static int add_losses(sqlite3 *db, struct json_object *object, sqlite3_int64 tra
 		      struct fs_error *error)
 {
 	static const char sql[] =
-		"SELECT kind, severity, sum(count), sum(bytes), min(first_offset), description "
+		/* the numbers come from the file: total() does not overflow */
+		"SELECT kind, severity, CAST(total(count) AS INTEGER), "
+		"CAST(total(bytes) AS INTEGER), min(first_offset), description "
 		"FROM loss WHERE trace_id = ?1 GROUP BY kind, severity, description "
 		"ORDER BY CASE severity WHEN 'error' THEN 0 WHEN 'loss' THEN 1 ELSE 2 END, kind";
 	struct json_object *rows = json_object_new_array();
@@ -59,16 +79,8 @@ static int add_losses(sqlite3 *db, struct json_object *object, sqlite3_int64 tra
 						     "bytes", "first_offset", "description" };
 		struct json_object *row = json_object_new_object();
 
-		for (int i = 0; i < 6; i++) {
-			struct json_object *value = NULL;
-
-			if (sqlite3_column_type(statement, i) == SQLITE_INTEGER)
-				value = json_object_new_int64(sqlite3_column_int64(statement, i));
-			else if (sqlite3_column_type(statement, i) == SQLITE_TEXT)
-				value = json_object_new_string(
-					(const char *)sqlite3_column_text(statement, i));
-			json_object_object_add(row, names[i], value);
-		}
+		for (int i = 0; i < 6; i++)
+			json_object_object_add(row, names[i], value_of(statement, i));
 		json_object_array_add(rows, row);
 	}
 	sqlite3_finalize(statement);
