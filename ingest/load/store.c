@@ -443,6 +443,8 @@ static int store_spaces(struct store *store)
 		add_optional(store, space->start_ns, (int64_t)space->start_ns);
 		add_text(store,
 			 process ? text_of(&session->strings, space->name) : kinds[space->kind]);
+		add_optional(store, space->parent != FS_NONE,
+			     store->decoder->bases.space + space->parent);
 		FS_TRY(end_row(store));
 	}
 	return 0;

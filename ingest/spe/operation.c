@@ -40,7 +40,7 @@ static enum fs_op load_store(uint8_t payload, uint32_t *flags)
 		*flags |= payload & EXTENDED_EXCLUSIVE ? FS_ACCESS_EXCLUSIVE : 0;
 		*flags |= payload & EXTENDED_ACQUIRE ? FS_ACCESS_ACQUIRE : 0;
 		if (payload & EXTENDED_ATOMIC) {
-			*flags |= FS_ACCESS_LOCKED;
+			*flags |= FS_ACCESS_LOCKED | (payload & 1 ? FS_ACCESS_STORE_SIDE : 0);
 			op = FS_OP_ATOMIC;
 		}
 	} else if ((payload & 0xfe) == 0x04 || (payload & 0x0a) == 0x08) {

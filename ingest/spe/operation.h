@@ -2,7 +2,8 @@
 /*
  * What an SPE record's operation is, in the words of common/access.h.
  *
- * An atomic (LSE) is FS_OP_ATOMIC with FS_ACCESS_LOCKED, whichever side the record shows. The
+ * An atomic (LSE) is FS_OP_ATOMIC with FS_ACCESS_LOCKED, whichever side the record shows;
+ * FS_ACCESS_STORE_SIDE keeps the side. The
  * halves of a load-exclusive/store-exclusive loop stay FS_OP_LOAD and FS_OP_STORE, each with
  * FS_ACCESS_EXCLUSIVE: they are sampled one by one, and only the store writes; the flag tells
  * that the load, too, means to own the line.
