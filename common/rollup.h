@@ -35,9 +35,11 @@ enum {
 	FS_ROLLUP_GROUPS_MAX = 1 << 18,	 /* groups kept, but always those of one line */
 	FS_ROLLUP_WINDOWS_MAX = 1 << 18, /* windows kept */
 	FS_ROLLUP_WINDOW_NS = 1 << 14,
-	FS_ROLLUP_LINE = 64,	     /* wider lines are made of these */
-	FS_ROLLUP_NONE = UINT32_MAX, /* no code, thread, CPU */
+	FS_ROLLUP_LINE = 64, /* wider lines are made of these */
 };
+
+/* No code, thread, CPU. */
+#define FS_ROLLUP_NONE UINT32_MAX
 
 /* One sampled access. */
 struct fs_rollup_access {

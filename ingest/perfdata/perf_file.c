@@ -19,7 +19,6 @@ enum {
 	ATTR_SIZE_KNOWN = 144,
 	ATTRS_MAX = 65536,
 	IDS_MAX = 1 << 24,
-	CURSOR_BUFFER = 1 << 20,
 };
 
 int fs_perf_read(const struct fs_perf_file *file, uint64_t offset, void *buffer, size_t size,
@@ -357,101 +356,4 @@ void fs_perf_close(struct fs_perf_file *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	*file = (struct fs_perf_file){ .fd = -1 };
-}
-
-int fs_cursor_open(struct fs_cursor *cursor, const struct fs_perf_file *file,
-		   struct fs_error *error)
-{
-	*cursor = (struct fs_cursor){ .file = file, .position = file->data.offset };
-	cursor->buffer = malloc(CURSOR_BUFFER);
-	if (!cursor->buffer)
-		return fs_fail(error, FS_NOMEM, "out of memory");
-	return 0;
-}
-
-void fs_cursor_close(struct fs_cursor *cursor)
-{
-	free(cursor->buffer);
-	*cursor = (struct fs_cursor){ 0 };
-}
-
-/* Make the buffer begin at the cursor's position. */
-static int refill(struct fs_cursor *cursor, struct fs_error *error)
-{
-	uint64_t left = cursor->file->data_end - cursor->position;
-	size_t size = left < CURSOR_BUFFER ? (size_t)left : CURSOR_BUFFER;
-
-	FS_TRY(fs_perf_read(cursor->file, cursor->position, cursor->buffer, size, error));
-	cursor->buffer_offset = cursor->position;
-	cursor->buffer_used = size;
-	return 0;
-}
-
-/* Raw bytes that an AUXTRACE or TRACING_DATA record owns behind its own size. */
-static uint64_t raw_size(const struct fs_record *record)
-{
-	struct fs_reader reader = record->payload;
-	uint64_t size;
-
-	if (record->type == FS_RECORD_AUXTRACE)
-		return fs_read_u64(&reader);
-	if (record->type != FS_RECORD_HEADER_TRACING_DATA)
-		return 0;
-	size = fs_read_u32(&reader);
-	return (size + 7) & ~7ull;
-}
-
-static void end_walk(struct fs_cursor *cursor, struct fs_loss *loss, enum fs_loss_kind kind)
-{
-	if (loss)
-		fs_loss_add(loss, kind, 1, cursor->file->data_end - cursor->position,
-			    cursor->position, "data section");
-	cursor->position = cursor->file->data_end;
-}
-
-int fs_cursor_next(struct fs_cursor *cursor, struct fs_record *ret_record, bool *ret_more,
-		   struct fs_loss *loss, struct fs_error *error)
-{
-	uint64_t left = cursor->file->data_end - cursor->position;
-	struct fs_reader header;
-	uint64_t buffer_end;
-	size_t at;
-
-	*ret_more = false;
-	if (!left)
-		return 0;
-	/* a record is at most 64 KiB: keep that much in the buffer, as far as the data goes */
-	buffer_end = cursor->buffer_offset + cursor->buffer_used;
-	if (!cursor->buffer_used ||
-	    (cursor->position + UINT16_MAX > buffer_end && buffer_end < cursor->file->data_end) ||
-	    cursor->position > buffer_end)
-		FS_TRY(refill(cursor, error));
-	at = (size_t)(cursor->position - cursor->buffer_offset);
-	header = fs_reader_of(cursor->buffer + at, cursor->buffer_used - at);
-	ret_record->type = fs_read_u32(&header);
-	ret_record->misc = fs_read_u16(&header);
-	ret_record->size = fs_read_u16(&header);
-	ret_record->offset = cursor->position;
-	if (header.failed || (ret_record->size >= 8 && ret_record->size > left)) {
-		end_walk(cursor, loss, FS_LOSS_TRUNCATED_FILE);
-		return 0;
-	}
-	if (ret_record->size < 8) {
-		end_walk(cursor, loss, FS_LOSS_BAD_RECORD);
-		return 0;
-	}
-	ret_record->payload = fs_reader_of(cursor->buffer + at + 8, ret_record->size - 8u);
-	ret_record->raw.offset = cursor->position + ret_record->size;
-	ret_record->raw.size = raw_size(ret_record);
-	left -= ret_record->size;
-	if (ret_record->raw.size > left) {
-		if (loss)
-			fs_loss_add(loss, FS_LOSS_TRUNCATED_FILE, 1, ret_record->raw.size - left,
-				    ret_record->raw.offset + left, "raw data of record type %u",
-				    ret_record->type);
-		ret_record->raw.size = left;
-	}
-	cursor->position += ret_record->size + ret_record->raw.size;
-	*ret_more = true;
-	return 0;
 }

@@ -148,13 +148,16 @@ enum fs_record_type {
 	FS_RECORD_KERNEL_MAX = 22, /* last kernel type known */
 	FS_RECORD_USER_FIRST = 64,
 	FS_RECORD_HEADER_TRACING_DATA = 66,
+	FS_RECORD_FINISHED_ROUND = 68,
 	FS_RECORD_ID_INDEX = 69,
 	FS_RECORD_AUXTRACE_INFO = 70,
 	FS_RECORD_AUXTRACE = 71,
 	FS_RECORD_AUXTRACE_ERROR = 72,
 	FS_RECORD_EVENT_UPDATE = 78,
 	FS_RECORD_TIME_CONV = 79,
+	FS_RECORD_HEADER_FEATURE = 80,
 	FS_RECORD_COMPRESSED = 81,
+	FS_RECORD_FINISHED_INIT = 82,
 	FS_RECORD_COMPRESSED2 = 83,
 	FS_RECORD_USER_MAX = 86, /* last user type known */
 };
@@ -197,9 +200,9 @@ int fs_cursor_open(struct fs_cursor *cursor, const struct fs_perf_file *file,
 void fs_cursor_close(struct fs_cursor *cursor);
 
 /*
- * Step to the next record. *ret_more is false at the end of the data section. A record with an
- * impossible size or one that is cut off ends the walk, noted in `loss` (which may be NULL: a
- * second walk over the same file). Fails only when reading does.
+ * Step to the next record. *ret_more is false at the end of the data section. What is no record
+ * is stepped over up to the next place where plausible records follow each other, and noted in
+ * `loss` (which may be NULL: a second walk over the same file). Fails only when reading does.
  */
 int fs_cursor_next(struct fs_cursor *cursor, struct fs_record *ret_record, bool *ret_more,
 		   struct fs_loss *loss, struct fs_error *error);
