@@ -245,6 +245,12 @@ static int find_chain(struct fs_decoder *decoder, const struct observation *seen
 
 /* ---- roll-ups of samples that are no memory accesses ---- */
 
+/* Sums end up in signed columns, and a file may make up its periods. */
+static void add_up(uint64_t *sum, uint64_t more)
+{
+	*sum = more > INT64_MAX - *sum ? INT64_MAX : *sum + more;
+}
+
 static int add_profile(struct fs_decoder *decoder, uint32_t event, uint32_t code, uint32_t thread,
 		       bool group_read, uint64_t value)
 {
@@ -254,7 +260,7 @@ static int add_profile(struct fs_decoder *decoder, uint32_t event, uint32_t code
 	if (!sums)
 		return FS_NOMEM;
 	sums->samples++;
-	sums->value += value;
+	add_up(&sums->value, value);
 	return 0;
 }
 
@@ -311,7 +317,7 @@ static int add_read(struct fs_decoder *decoder, struct fs_batch *batch,
 	counts = &decoder->event_counts[event];
 	if (event != (int64_t)seen->event) {
 		counts->samples++;
-		counts->period_sum += value->value - before;
+		add_up(&counts->period_sum, value->value - before);
 	}
 	return add_profile(decoder, (uint32_t)event, code, thread, true, value->value - before);
 }
@@ -369,7 +375,7 @@ static void count_sample(struct fs_decoder *decoder, const struct observation *s
 	struct fs_event_counts *counts = &decoder->event_counts[seen->event];
 
 	counts->samples++;
-	counts->period_sum += seen->period;
+	add_up(&counts->period_sum, seen->period);
 	decoder->unknown_sources += fs_access_source(seen->access) == FS_SOURCE_UNKNOWN;
 	if (!seen->time_ns)
 		return;
