@@ -334,8 +334,17 @@ struct part {
 	uint64_t first_ns, last_ns;
 };
 
+/* Where an entry of fs_rollup.codes is, if `round` is the current one. */
+struct code_slot {
+	uint64_t round;
+	uint32_t index;
+};
+
 struct building {
 	struct fs_rollup *rollup;
+	struct fs_rollup_code code; /* the current instruction: event, code, operation */
+	uint64_t code_round;	    /* how often that has changed; 0: there is none yet */
+	struct code_slot code_slots[64][FS_HISTOGRAM_BUCKETS + 1]; /* by source, bucket */
 	struct fs_rollup_access prefix; /* address, operation, code, thread of the parts */
 	struct part *parts;
 	size_t part_count, part_capacity;
@@ -350,8 +359,14 @@ struct building {
 	bool open;			  /* a line has begun */
 };
 
-static int add_code(struct fs_rollup *rollup, const struct fs_rollup_access *access)
+/*
+ * Accesses of one instruction come in a row and differ in source and latency only, so the entries
+ * of the current one are remembered by those.
+ */
+static int add_code(struct building *building, const struct fs_rollup_access *access)
 {
+	struct fs_table *codes = &building->rollup->codes;
+	struct fs_rollup_code *current = &building->code;
 	struct fs_rollup_code key = {
 		.event = access->event,
 		.code = access->code,
@@ -360,10 +375,21 @@ static int add_code(struct fs_rollup *rollup, const struct fs_rollup_access *acc
 		.bucket = access->latency ? fs_histogram_bucket(access->latency)
 					  : FS_HISTOGRAM_BUCKETS,
 	};
-	struct fs_rollup_code_sums *sums = fs_table_put(&rollup->codes, &key, NULL, NULL);
+	struct fs_rollup_code_sums *sums;
+	struct code_slot *slot;
 
-	if (!sums)
-		return FS_NOMEM;
+	if (key.event != current->event || key.code != current->code || key.op != current->op ||
+	    !building->code_round) {
+		*current = key;
+		building->code_round++;
+	}
+	slot = &building->code_slots[key.source][key.bucket];
+	if (slot->round != building->code_round) {
+		if (!fs_table_put(codes, &key, &slot->index, NULL))
+			return FS_NOMEM;
+		slot->round = building->code_round;
+	}
+	sums = fs_table_value(codes, slot->index);
 	sums->samples++;
 	sums->period += access->period;
 	sums->latency_sum += access->latency;
@@ -643,7 +669,7 @@ static int add_sorted(struct building *building, const struct fs_rollup_access *
 	line->stores += op == FS_OP_STORE;
 	line->atomics += op == FS_OP_ATOMIC;
 	add_sums(&line->sums, access);
-	FS_TRY(add_code(building->rollup, access));
+	FS_TRY(add_code(building, access));
 	if (building->direct)
 		return add_detail(building, access);
 	building->pending[building->pending_count++] = *access;
