@@ -219,6 +219,8 @@ struct stats {
 	size_t code_count;
 	struct fs_perf_maps maps;
 	struct fs_table groups; /* struct group -> int64_t samples */
+	struct group last_group;
+	int64_t *last; /* in groups */
 	int64_t perf[ROW_MAX];
 	int64_t ours[ROW_MAX];
 	int64_t differing[ROW_MAX][REASONS]; /* perf's less ours */
@@ -362,8 +364,7 @@ static int load_codes(struct stats *stats, struct fs_error *error)
 enum { S_ROWID, S_EVENT, S_ACCESS, S_RAW, S_ADDR, S_CODE, S_SPACE, S_TIME, S_CPU };
 
 static const char scan_sql[] =
-	"SELECT rowid, event_id, access, raw, addr, code_id, space_id, time_ns, cpu FROM sample "
-	"WHERE event_id IN (SELECT id FROM event WHERE trace_id = ?)";
+	"SELECT rowid, event_id, access, raw, addr, code_id, space_id, time_ns, cpu FROM sample";
 
 /* perf looks data up in the kernel's mappings if the code ran there, else in the process's; code
  * in both. It takes SPE code in the upper half for the kernel. */
@@ -411,9 +412,11 @@ static int add_sample(struct stats *stats, sqlite3_stmt *row, int64_t times, str
 	struct group group = { .raw = (uint64_t)sqlite3_column_int64(row, S_RAW),
 			       .access = access & DECIDING,
 			       .event = (uint32_t)event };
-	int64_t *samples;
-	bool spe = stats->events[event].spe;
+	bool spe;
 
+	if (event < 0 || event >= (int64_t)stats->event_count)
+		return 0; /* another trace's */
+	spe = stats->events[event].spe;
 	group.table = spe ? table_of(stats, row) : 0;
 	if (sqlite3_column_type(row, S_RAW) != SQLITE_NULL)
 		group.traits |= HAS_RAW;
@@ -421,10 +424,15 @@ static int add_sample(struct stats *stats, sqlite3_stmt *row, int64_t times, str
 		group.traits |= HAS_ADDRESS;
 	if (address && is_mapped(stats, row, spe, access, address))
 		group.traits |= MAPPED;
-	samples = fs_table_put(&stats->groups, &group, NULL, NULL);
-	if (!samples)
+	if (stats->last && !memcmp(&group, &stats->last_group, sizeof(group))) {
+		*stats->last += times;
+		return 0;
+	}
+	stats->last_group = group;
+	stats->last = fs_table_put(&stats->groups, &group, NULL, NULL);
+	if (!stats->last)
 		return fs_fail(error, FS_NOMEM, "out of memory");
-	*samples += times;
+	*stats->last += times;
 	return 0;
 }
 
@@ -461,7 +469,7 @@ static int scan(struct stats *stats, struct fs_error *error)
 		FS_TRY(open_rows(stats, reads_sql, &reads, error));
 		more = sqlite3_step(reads) == SQLITE_ROW;
 	}
-	code = open_rows(stats, scan_sql, &row, error);
+	code = fs_database_prepare(stats->query, scan_sql, &row, error);
 	while (!code && (step = sqlite3_step(row)) == SQLITE_ROW)
 		code = add_sample(stats, row,
 				  times_given(reads, &more, sqlite3_column_int64(row, S_ROWID)),

@@ -236,7 +236,8 @@ static int open_hardened(struct fs_query *query, const char *path, int flags,
 
 	sqlite3_close(query->db);
 	query->db = NULL;
-	if (sqlite3_open_v2(path, &query->db, flags | SQLITE_OPEN_NOFOLLOW, NULL) != SQLITE_OK)
+	flags |= SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX; /* one thread */
+	if (sqlite3_open_v2(path, &query->db, flags, NULL) != SQLITE_OK)
 		return query->db ? fs_database_fail(query, error)
 				 : fs_fail(error, FS_NOMEM, "out of memory");
 	harden(query->db);

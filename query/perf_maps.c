@@ -8,6 +8,8 @@
 
 enum { FORK_DEPTH_MAX = 64 };
 
+#define NEVER INT64_MAX
+
 static int no_memory(struct fs_error *error)
 {
 	return fs_fail(error, FS_NOMEM, "out of memory");
@@ -218,7 +220,7 @@ static int settle(struct fs_perf_process *process, struct fs_error *error)
 	for (size_t i = 0; i <= process->edge_count; i++)
 		next[i] = i;
 	for (size_t i = 0; i < process->edge_count; i++)
-		process->since[i] = INT64_MAX;
+		process->since[i] = NEVER;
 	for (size_t i = 0; i < process->map_count; i++) {
 		const struct fs_perf_map *map = &process->maps[i];
 		size_t end = find_edge(process, map->end);
@@ -271,7 +273,8 @@ bool fs_perf_maps_cover(const struct fs_perf_maps *maps, int64_t process, uint64
 		const struct fs_perf_process *owner = &maps->processes[process];
 		size_t edge = find_edge(owner, address);
 
-		if (edge < owner->edge_count && owner->since[edge] <= time_ns)
+		if (edge < owner->edge_count && owner->since[edge] != NEVER &&
+		    owner->since[edge] <= time_ns)
 			return true;
 		if (owner->start_ns < time_ns)
 			time_ns = owner->start_ns;
