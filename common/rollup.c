@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/temporary.h"
 #include "common/vector.h"
 
 enum {
@@ -168,39 +169,6 @@ static struct order *sort_chunk(const struct fs_rollup_chunk *chunk)
 	return order;
 }
 
-/* A temporary file without a name; -1 when it cannot be made. */
-static int make_spill(void)
-{
-	const char *directory = getenv("TMPDIR");
-	char path[4096];
-	int fd;
-
-	if (snprintf(path, sizeof(path), "%s/fsight.XXXXXX", directory ? directory : "/tmp") >=
-	    (int)sizeof(path))
-		return -1;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
-static bool write_all(int fd, const void *bytes, size_t size)
-{
-	const char *at = bytes;
-
-	while (size) {
-		ssize_t done = write(fd, at, size);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return false;
-		at += done;
-		size -= (size_t)done;
-	}
-	return true;
-}
-
 /* Append a chunk to the spill file in the given order. */
 static bool write_chunk(int spill, const struct fs_rollup_chunk *chunk, const struct order *order)
 {
@@ -212,7 +180,7 @@ static bool write_chunk(int spill, const struct fs_rollup_chunk *chunk, const st
 		buffer[used++] = chunk->accesses[order[i].index];
 		if (used < READ_AHEAD && i + 1 < chunk->used)
 			continue;
-		good = write_all(spill, buffer, used * sizeof(*buffer));
+		good = fs_write_all(spill, buffer, used * sizeof(*buffer));
 		used = 0;
 	}
 	free(buffer);
@@ -253,7 +221,7 @@ static int spill(struct fs_rollup *rollup, struct fs_error *error)
 
 	FS_TRY(end_sorting(rollup, error));
 	if (!rollup->has_spill) {
-		rollup->spill = make_spill();
+		rollup->spill = fs_temporary_open();
 		rollup->has_spill = rollup->spill >= 0;
 	}
 	if (!rollup->has_spill) {

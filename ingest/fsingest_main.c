@@ -260,7 +260,8 @@ int main(int argc, char **argv)
 		parse_option,
 		"PERF_DATA...",
 		"Import perf.data files into an fsight database."
-		"\vPERF_DATA is a file written by perf record [perf.data]. Exit status: 0 done; 1 "
+		"\vPERF_DATA is a file written by perf record, or - for standard input "
+		"[perf.data]. Exit status: 0 done; 1 "
 		"usage; "
 		"2 refused, nothing was written; 3 done, but the input was damaged or cut off; "
 		"4 output error; 5 internal error.",

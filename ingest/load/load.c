@@ -161,7 +161,9 @@ static int choose_name(struct load *load)
 {
 	const char *path = load->options->path;
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	const char *wish = load->options->name ? load->options->name : base;
+	const char *wish = load->options->name ? load->options->name
+			   : strcmp(path, "-") ? base
+					       : "standard input";
 
 	if (load->options->name && is_name_taken(load, wish))
 		return fs_fail(load->error, FS_USAGE,

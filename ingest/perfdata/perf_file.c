@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/vector.h"
+#include "common/temporary.h"
 
 enum {
 	HEADER_SIZE = 104,
@@ -19,6 +19,7 @@ enum {
 	ATTR_SIZE_KNOWN = 144,
 	ATTRS_MAX = 65536,
 	IDS_MAX = 1 << 24,
+	SPOOL_BUFFER = 1 << 18,
 };
 
 int fs_perf_read(const struct fs_perf_file *file, uint64_t offset, void *buffer, size_t size,
@@ -323,13 +324,44 @@ static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct f
 	return read_feature_table(file, bitmap, loss, error);
 }
 
+/* Copy standard input to a temporary file, so that it can be read twice and out of order. */
+static int spool_standard_input(int *ret_fd, struct fs_error *error)
+{
+	char *buffer = malloc(SPOOL_BUFFER);
+	int fd = fs_temporary_open();
+	ssize_t got = -1;
+
+	while (fd >= 0 && buffer) {
+		got = read(STDIN_FILENO, buffer, SPOOL_BUFFER);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0 || !fs_write_all(fd, buffer, (size_t)got))
+			break;
+	}
+	free(buffer);
+	if (!got) {
+		*ret_fd = fd;
+		return 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return fs_fail(error, FS_OUTPUT,
+		       "standard input cannot be copied to a temporary file in $TMPDIR or /tmp: %s",
+		       strerror(errno));
+}
+
 int fs_perf_open(struct fs_perf_file *file, const char *path, struct fs_loss *loss,
 		 struct fs_error *error)
 {
 	struct stat status;
 
-	*file = (struct fs_perf_file){ .path = path };
-	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	*file = (struct fs_perf_file){ .path = path, .fd = -1 };
+	if (!strcmp(path, "-")) {
+		file->path = "standard input";
+		FS_TRY(spool_standard_input(&file->fd, error));
+	} else {
+		file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	}
 	if (file->fd < 0)
 		return fs_fail(error, FS_REFUSED, "%s: cannot open: %s", path, strerror(errno));
 	if (fstat(file->fd, &status))
