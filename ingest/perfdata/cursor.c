@@ -8,6 +8,7 @@
  * records follow each other, counts what lies between as a gap, and goes on there.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ingest/perfdata/perf_file.h"
 
@@ -125,6 +126,33 @@ static int peek(struct fs_cursor *cursor, uint64_t position, struct fs_record *r
 	return 0;
 }
 
+/*
+ * Header and raw size of a record that may lie far off. The buffer stays where the search is: a
+ * file can be made so that every place in it seems to be followed by a record far away.
+ */
+static int peek_far(const struct fs_cursor *cursor, uint64_t position, struct fs_record *ret_record,
+		    struct fs_error *error)
+{
+	uint64_t left = cursor->file->data_end - position;
+	uint8_t bytes[HEADER + 8];
+	size_t size = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
+	struct fs_reader reader = fs_reader_of(bytes, size);
+
+	if (position >= cursor->buffer_offset &&
+	    position + size <= cursor->buffer_offset + cursor->buffer_used)
+		memcpy(bytes, cursor->buffer + (position - cursor->buffer_offset), size);
+	else
+		FS_TRY(fs_perf_read(cursor->file, position, bytes, size, error));
+	ret_record->type = fs_read_u32(&reader);
+	ret_record->misc = fs_read_u16(&reader);
+	ret_record->size = fs_read_u16(&reader);
+	if (!reader.failed && ret_record->size < reader.size)
+		reader.size = ret_record->size < HEADER ? HEADER : ret_record->size;
+	reader = fs_reader_of(bytes + reader.offset, fs_reader_left(&reader));
+	ret_record->raw.size = raw_size(ret_record->type, reader);
+	return 0;
+}
+
 /* Whether plausible records follow each other from a position on, or reach the end exactly. */
 static int is_chain(struct fs_cursor *cursor, uint64_t position, bool *ret_chain,
 		    struct fs_error *error)
@@ -138,7 +166,7 @@ static int is_chain(struct fs_cursor *cursor, uint64_t position, bool *ret_chain
 
 		if (left < HEADER)
 			return 0;
-		FS_TRY(peek(cursor, position, &record, error));
+		FS_TRY(peek_far(cursor, position, &record, error));
 		if (!is_plausible(record.type, record.size) || record.size > left ||
 		    record.raw.size > left - record.size)
 			return 0;

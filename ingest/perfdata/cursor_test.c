@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How the walk goes on behind damage. What it does with sound files, cut files and impossible
+ * sizes is in perf_file_test.c.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/test_random.h"
+#include "ingest/perfdata/perf_file.h"
+#include "ingest/perfdata/test_writer.h"
+
+enum { RECORDS = 40, SIZE = 24 };
+
+struct walked {
+	size_t records;
+	uint64_t bytes; /* in records and raw data */
+	uint64_t gaps, gap_bytes, truncated;
+};
+
+static void note_losses(const struct fs_loss *loss, struct walked *walked)
+{
+	for (size_t i = 0; i < loss->entries.count; i++) {
+		const struct fs_loss_key *key = fs_table_key(&loss->entries, i);
+		const struct fs_loss_value *value = fs_table_value(&loss->entries, i);
+
+		if (key->kind == FS_LOSS_BAD_RECORD) {
+			walked->gaps += value->count;
+			walked->gap_bytes += value->bytes;
+		}
+		if (key->kind == FS_LOSS_TRUNCATED_FILE)
+			walked->truncated += value->bytes;
+	}
+}
+
+/* Walk twice, as an import does: the second time without noting losses. */
+static struct walked walk(const struct test_bytes *bytes)
+{
+	struct walked walked[2] = { { 0 } };
+	struct fs_perf_file file;
+	struct fs_loss loss;
+	char path[64];
+
+	fs_loss_init(&loss);
+	test_save(bytes->data, bytes->size, path);
+	ck_assert_int_eq(fs_perf_open(&file, path, &loss, NULL), 0);
+	unlink(path);
+	for (int pass = 0; pass < 2; pass++) {
+		struct fs_record record;
+		struct fs_cursor cursor;
+		bool more = true;
+
+		ck_assert_int_eq(fs_cursor_open(&cursor, &file, NULL), 0);
+		while (more) {
+			if (fs_cursor_next(&cursor, &record, &more, pass ? NULL : &loss, NULL))
+				ck_abort();
+			walked[pass].records += more;
+			walked[pass].bytes += more ? record.size + record.raw.size : 0;
+		}
+		fs_cursor_close(&cursor);
+	}
+	ck_assert_uint_eq(walked[0].records, walked[1].records);
+	ck_assert_uint_eq(walked[0].bytes, walked[1].bytes);
+	note_losses(&loss, &walked[0]);
+	fs_perf_close(&file);
+	fs_loss_free(&loss);
+	return walked[0];
+}
+
+static void make(struct test_file *file)
+{
+	struct test_bytes payload = { 0 };
+
+	test_file_begin(file, (struct test_event[]){ { 0 } }, 1, 136);
+	for (int i = 0; i < RECORDS; i++) {
+		test_put_u64(&payload, 1 | 1ull << 32);
+		test_put_name(&payload, "name");
+		test_record(file, FS_RECORD_COMM, 0, &payload);
+	}
+	test_file_end(file);
+	free(payload.data);
+}
+
+/* The header of record n becomes garbage: that record is lost, its bytes are counted. */
+START_TEST(a_damaged_header_costs_its_record)
+{
+	static const uint64_t headers[] = { 0,
+					    UINT64_MAX,
+					    3,
+					    7ull << 48 | 3,
+					    24ull << 48,
+					    0xfff8ull << 48 | 3,
+					    25ull << 48 | 3,
+					    24ull << 48 | 0x10000,
+					    8ull << 48 | 3 };
+
+	for (size_t n = 0; n < RECORDS; n++) {
+		struct test_file file;
+		struct walked walked;
+
+		make(&file);
+		test_set_u64(&file.bytes, file.data_offset + n * SIZE, headers[_i]);
+		walked = walk(&file.bytes);
+		ck_assert_uint_eq(walked.records, RECORDS - 1);
+		ck_assert_uint_eq(walked.gap_bytes + walked.truncated, SIZE);
+		ck_assert_uint_eq(walked.bytes, (RECORDS - 1) * SIZE);
+		test_file_free(&file);
+	}
+}
+END_TEST
+
+/* A run of any length at any place: every byte is in a record or in a gap. */
+START_TEST(damaged_runs_are_counted)
+{
+	uint64_t random = 0x5eed0140;
+
+	for (int round = 0; round < 1000; round++) {
+		struct test_file file;
+		struct walked walked;
+		size_t size = RECORDS * SIZE;
+		size_t from = test_below(&random, size);
+		size_t length = test_below(&random, size - from + 1);
+
+		make(&file);
+		for (size_t i = from; i < from + length; i++)
+			file.bytes.data[file.data_offset + i] = (uint8_t)test_random(&random);
+		walked = walk(&file.bytes);
+		/* raw data that reaches behind the end is counted as missing beside it */
+		if (walked.bytes + walked.gap_bytes + walked.truncated < size ||
+		    walked.bytes + walked.gap_bytes > size)
+			ck_abort_msg("round %d", round);
+		/* records before the damage, and those behind it unless they are too few to tell */
+		ck_assert_uint_ge(walked.records, from / SIZE);
+		test_file_free(&file);
+	}
+}
+END_TEST
+
+/* Damage longer than the buffer. */
+START_TEST(a_gap_of_megabytes)
+{
+	uint64_t random = 0x5eed0150;
+	struct test_bytes payload = { 0 };
+	struct test_file file;
+	struct walked walked;
+
+	test_file_begin(&file, (struct test_event[]){ { 0 } }, 1, 136);
+	for (int half = 0; half < 2; half++) {
+		for (int i = 0; i < RECORDS; i++) {
+			test_put_u64(&payload, 1 | 1ull << 32);
+			test_put_name(&payload, "name");
+			test_record(&file, FS_RECORD_COMM, 0, &payload);
+		}
+		for (int i = 0; !half && i < 3 << 17; i++)
+			test_put_u64(&file.bytes, test_random(&random) | 1ull << 31);
+	}
+	test_file_end(&file);
+	walked = walk(&file.bytes);
+	ck_assert_uint_eq(walked.records, 2 * RECORDS);
+	ck_assert_uint_eq(walked.gap_bytes, 3 << 20);
+	free(payload.data);
+	test_file_free(&file);
+}
+END_TEST
+
+/*
+ * Two million places that look like an AUXTRACE record with data up to near the end, where no
+ * record follows. A megabyte read for each would take an hour.
+ */
+START_TEST(false_records_that_point_far_away)
+{
+	enum { PLACES = 1 << 21 };
+	struct timespec begin, end;
+	struct test_file file;
+	struct walked walked;
+
+	test_file_begin(&file, (struct test_event[]){ { 0 } }, 1, 136);
+	test_put_u64(&file.bytes, 0);
+	for (uint64_t i = 0; i < PLACES; i++) {
+		test_put_u64(&file.bytes, 48ull << 48 | FS_RECORD_AUXTRACE);
+		test_put_u64(&file.bytes, (PLACES - i) * 16 - 48);
+	}
+	for (int i = 0; i < 5; i++)
+		test_put_u64(&file.bytes, 0);
+	test_file_end(&file);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	walked = walk(&file.bytes);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	ck_assert_uint_eq(walked.records, 0);
+	ck_assert_uint_eq(walked.gap_bytes, PLACES * 16 + 48);
+	ck_assert_int_lt(end.tv_sec - begin.tv_sec, 40); /* takes 3 s */
+	test_file_free(&file);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cursor");
+	TCase *tests = tcase_create("cursor");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tests, 120);
+	tcase_add_loop_test(tests, a_damaged_header_costs_its_record, 0, 9);
+	tcase_add_test(tests, damaged_runs_are_counted);
+	tcase_add_test(tests, a_gap_of_megabytes);
+	tcase_add_test(tests, false_records_that_point_far_away);
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
