@@ -379,6 +379,123 @@ static bool mentions(const char *page, const char *format, const char *word)
 	return says(page, text);
 }
 
+static void alter(const char *sql)
+{
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_msg(!sqlite3_exec(db, sql, NULL, NULL, NULL), "%s", sqlite3_errmsg(db));
+	sqlite3_close(db);
+}
+
+/* Health of trace 3, an SPE capture with these event words, on this CPU. */
+static void spe_health(const char *config, const char *cpuid, const char *more)
+{
+	char sql[2000];
+
+	snprintf(
+		sql, sizeof(sql),
+		"DELETE FROM event WHERE trace_id = 3; DELETE FROM trace WHERE id = 3;"
+		"INSERT INTO trace (id, name, sha256, bytes, tool_version, options, arch, cpuid, "
+		"line_size, line_size_source, first_ns, last_ns, complete, samples, "
+		"sample_records, spe_records, memory_samples) VALUES (3, 'spe', 'ef', 1, '0', "
+		"'{}', 'aarch64', '%s', 64, 'assumed', 5, 9, 1, 10, 0, 10, 10);"
+		"INSERT INTO event (id, trace_id, idx, name, role, type, sample_type, read_format, "
+		"flags, precise_ip, sample_period, samples, period_sum, config, config1, config2) "
+		"VALUES (3, 3, 0, 'spe', 'spe', 44, 0, 0, 0, 0, 256, 10, 2560, %s);%s",
+		cpuid, config, more);
+	alter(sql);
+	ck_assert_int_eq(run("--trace 3 health --format csv --columns severity,name,scope,count,"
+			     "description"),
+			 0);
+}
+
+#define FULL_SPE "0x600010003, 0, 0"
+#define KUNPENG_920 "0x00000000480fd010"
+
+START_TEST(test_sufficiency)
+{
+	spe_health(FULL_SPE, KUNPENG_920, "");
+	ck_assert(says(output, "info,sampling,spe,256,\"SPE looked at one operation in 256, with"));
+	ck_assert(!says(output, "no_jitter"));
+	ck_assert(!says(output, "filter,"));
+	ck_assert(!says(output, "erratum"));
+	ck_assert(!says(output, "better_recording"));
+	spe_health("0x600000003, 0, 0", KUNPENG_920, "");
+	ck_assert(says(output, "loss,no_jitter,spe"));
+	ck_assert(says(output, "jitter=1/ -c 1024 -a"));
+	spe_health("0x600010003, 0, 40", "0x00000000413fd0c1", "");
+	ck_assert(says(output, "loss,latency_filter,spe,40,"));
+	ck_assert(says(output, "info,erratum,Neoverse N1 1694299"));
+	ck_assert(says(output, "better_recording"));
+	spe_health("0x200010003, 8, 0", KUNPENG_920, "");
+	ck_assert(says(output, "let through (loads, events 0x8)"));
+	spe_health("0x700010003, 0, 0", KUNPENG_920, "");
+	ck_assert(!says(output, "event_filter"));
+	spe_health(FULL_SPE, KUNPENG_920,
+		   "INSERT INTO fact VALUES (3, 'records.11', '40');"
+		   "INSERT INTO loss VALUES (3, 'aux_collision', 'loss', 'cpu 1', 6, 0, NULL, ''), "
+		   "(3, 'aux_collision', 'loss', 'cpu 2', 4, 0, NULL, ''), "
+		   "(3, 'aux_truncated', 'loss', 'cpu 1', 2, 0, NULL, ''), "
+		   "(3, 'aux_blind', 'loss', 'cpu 1', 3000, 0, NULL, '');");
+	ck_assert(says(output, "loss,collision_rate,spe,10,\"10 of 40 AUX records (25.0 %)"));
+	ck_assert(says(output, "loss,blind_time,CPUs,3000,"));
+	ck_assert(says(output, "-m ,16M -c 4096 -a"));
+}
+END_TEST
+
+/* Which sources a capture has says what its CPU tells. */
+START_TEST(test_sufficiency_of_sources)
+{
+	static const char total[] = "DELETE FROM code_total; INSERT INTO code_total (trace_id, "
+				    "event_id, op, source, samples, period, latency_samples, "
+				    "latency_sum) SELECT 3, 3, 1, id, 5, 5, 5, 50 FROM "
+				    "source_class WHERE name IN (%s);";
+	char sql[400];
+
+	snprintf(sql, sizeof(sql), total, "'l1', 'l1_miss', 'l3_miss'");
+	spe_health(FULL_SPE, KUNPENG_920, sql);
+	ck_assert(says(output, "loss,not_measurable,transfers between cores,10,"));
+	ck_assert(!says(output, "not_measurable,data source"));
+	snprintf(sql, sizeof(sql), total, "'l1', 'l1_miss', 'peer_local'");
+	spe_health(FULL_SPE, "0x00000000410fd400", sql);
+	ck_assert(!says(output, "transfers between cores,"));
+	ck_assert(says(output, "info,not_measurable,HITM,5,"));
+	spe_health(FULL_SPE, "0x00000000480fd060", sql);
+	ck_assert(!says(output, "not_measurable,HITM"));
+	snprintf(sql, sizeof(sql), total, "'none'");
+	spe_health(FULL_SPE, KUNPENG_920, sql);
+	ck_assert(says(output, "not_measurable,data source"));
+	ck_assert(!says(output, "transfers between cores,"));
+	alter("INSERT INTO line_total VALUES (3, 1, 8192, 2, 9, 0, 9, 0, 0, 9, 90)");
+	ck_assert_int_eq(run("--trace 3 health --format csv --columns name,scope"), 0);
+	ck_assert(says(output, "not_measurable,readers\n"));
+	ck_assert(!says(output, "not_measurable,writers\n"));
+}
+END_TEST
+
+START_TEST(test_c2c_stats)
+{
+	alter("INSERT INTO sample (event_id, access, raw, addr) VALUES "
+	      "(1, 1 | (7 << 4), 2 | (66 << 5) | (16 << 19), 64), (1, 2, 4 | (34 << 5), 64), "
+	      "(1, 1 | (11 << 4), 2, NULL), (2, 1, NULL, 64)");
+	ck_assert_int_eq(run("--trace 1 c2c-stats --format csv"), 0);
+	ck_assert(says(output, "name,perf_value,fsight_value,explanation\nTotal records,3,3,\n"));
+	ck_assert(says(output,
+		       "Load LLC hit,1,0,\"perf has 1 more: local HITMs, which perf adds to "
+		       "this row.\"\n"));
+	ck_assert(says(output, "Load Local HITM,1,1,\n"));
+	ck_assert(says(output, "Load Local DRAM,0,0,"));
+	ck_assert(says(output, "LLC Misses to Local DRAM,,,\n"));
+	ck_assert(says(output, "No Page Map Rejects,2,0,"));
+	ck_assert_int_eq(run("--trace 2 c2c-stats --perf-version 6.1 --format csv"), 0);
+	ck_assert(says(output, "Unable to parse data source,1,0,\"perf has 1 more: accesses of an "
+			       "event without a data_src word"));
+	ck_assert_int_eq(run("c2c-stats --perf-version 5"), 1);
+	ck_assert(says(messages, "known are 6.1 and 7.3"));
+}
+END_TEST
+
 /* Every command has a man page, and it names every column and filter that --help names. */
 START_TEST(test_man_pages)
 {
@@ -410,15 +527,6 @@ START_TEST(test_man_pages)
 	}
 }
 END_TEST
-
-static void alter(const char *sql)
-{
-	sqlite3 *db;
-
-	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-	ck_assert_msg(!sqlite3_exec(db, sql, NULL, NULL, NULL), "%s", sqlite3_errmsg(db));
-	sqlite3_close(db);
-}
 
 START_TEST(test_foreign)
 {
@@ -562,6 +670,9 @@ int main(void)
 		test_pairs,
 		test_hostile_names,
 		test_health,
+		test_sufficiency,
+		test_sufficiency_of_sources,
+		test_c2c_stats,
 		test_mem_bound,
 		test_listing_options,
 		test_sql_limits,

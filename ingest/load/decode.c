@@ -44,6 +44,7 @@ struct spe_state {
 	uint32_t cpu, tid;
 	uint64_t aux_offset;
 	const struct fs_memsrc_family *family;
+	struct fs_blind *blind; /* of this CPU; NULL: never, or not known */
 	/* who the last record's context packet named */
 	uint32_t context;
 	bool last_piece;
@@ -669,6 +670,7 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 	}
 	if (spe->cpu >= FS_CPUS_MAX)
 		spe->cpu = UINT32_MAX;
+	spe->blind = spe->cpu < session->blind_cpus ? &session->blind[spe->cpu] : NULL;
 	spe->family = fs_memsrc_spe_family(fs_session_midr(session, spe->cpu));
 	decoder->aux = *record;
 	decoder->aux_done = 0;
@@ -702,6 +704,21 @@ static void attribute_spe(const struct fs_decoder *decoder, const struct fs_spe_
 	}
 }
 
+/* A CPU sees again at time_ns. Times in which the buffer was full once more are one. */
+static void end_blind(struct fs_decoder *decoder, uint32_t cpu, uint64_t time_ns)
+{
+	struct fs_blind *blind = &decoder->session->blind[cpu];
+	uint64_t since_ns;
+
+	if (blind->ended == blind->count || blind->since_ns[blind->ended] >= time_ns)
+		return;
+	since_ns = blind->since_ns[blind->ended];
+	while (blind->ended < blind->count && blind->since_ns[blind->ended] < time_ns)
+		blind->ended++;
+	fs_loss_add(&decoder->session->loss, FS_LOSS_AUX_BLIND, time_ns - since_ns, 0, UINT64_MAX,
+		    "cpu %u", cpu);
+}
+
 static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 			  const struct fs_spe_record *record, struct fs_error *error)
 {
@@ -719,6 +736,8 @@ static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 	seen.time_ns =
 		has & FS_SPE_HAS_TIMESTAMP ? fs_clock_ns(&session->clock, record->timestamp) : 0;
 	decoder->spe_no_time += !seen.time_ns;
+	if (spe->blind)
+		end_blind(decoder, spe->cpu, seen.time_ns);
 	attribute_spe(decoder, record, &seen);
 	seen.cpu = spe->cpu == UINT32_MAX ? FS_ROLLUP_NONE : spe->cpu;
 	seen.ip = record->pc;
@@ -831,6 +850,8 @@ static void note_losses(struct fs_decoder *decoder)
 	struct fs_loss *loss = &decoder->session->loss;
 	static const char scope[] = "samples";
 
+	for (size_t cpu = 0; cpu < decoder->session->blind_cpus; cpu++)
+		end_blind(decoder, (uint32_t)cpu, decoder->last_ns);
 	if (decoder->unmapped)
 		fs_loss_add(loss, FS_LOSS_UNMAPPED_CODE, decoder->unmapped, 0, UINT64_MAX, scope);
 	if (decoder->unattributed)

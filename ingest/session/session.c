@@ -174,6 +174,28 @@ static int handle_throttle(struct handling *handling)
 	return 0;
 }
 
+/* Out of order, a time is no better than the one before it. */
+static int note_blind(struct handling *handling)
+{
+	struct fs_session *session = handling->session;
+	uint32_t cpu = handling->id.cpu;
+	struct fs_blind *blind;
+
+	if (!handling->id.has_cpu || !handling->id.has_time || cpu >= FS_CPUS_MAX)
+		return 0;
+	if (FS_RESERVE(session->blind, session->blind_capacity, cpu + 1u))
+		return no_memory(handling);
+	if (session->blind_cpus <= cpu)
+		session->blind_cpus = cpu + 1u;
+	blind = &session->blind[cpu];
+	if (blind->count && blind->since_ns[blind->count - 1] > handling->id.time)
+		return 0;
+	if (FS_RESERVE(blind->since_ns, blind->capacity, blind->count + 1))
+		return no_memory(handling);
+	blind->since_ns[blind->count++] = handling->id.time;
+	return 0;
+}
+
 /* | u64 aux_offset, aux_size, flags | */
 static int handle_aux(struct handling *handling)
 {
@@ -195,7 +217,7 @@ static int handle_aux(struct handling *handling)
 	for (size_t i = 0; i < sizeof(flag) / sizeof(flag[0]); i++)
 		if (flags & flag[i].bit)
 			note_loss(handling, flag[i].kind, 1);
-	return 0;
+	return flags & AUX_TRUNCATED ? note_blind(handling) : 0;
 }
 
 static int note_switch(struct handling *handling, struct fs_switch entry)
@@ -650,6 +672,9 @@ void fs_session_close(struct fs_session *session)
 	for (size_t cpu = 0; cpu < session->switch_cpus; cpu++)
 		free(session->switches[cpu].switches);
 	free(session->switches);
+	for (size_t cpu = 0; cpu < session->blind_cpus; cpu++)
+		free(session->blind[cpu].since_ns);
+	free(session->blind);
 	free(session->spe.cpus);
 	fs_maps_free(&session->maps);
 	fs_threads_free(&session->threads);

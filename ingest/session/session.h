@@ -35,6 +35,13 @@ struct fs_switches {
 	size_t count, capacity;
 };
 
+/* When a CPU's AUX buffer was full, in order, and how many of these have ended. */
+struct fs_blind {
+	uint64_t *since_ns;
+	size_t count, capacity;
+	size_t ended;
+};
+
 /* One CPU's SPE unit, from AUXTRACE_INFO version 2. */
 struct fs_spe_cpu {
 	uint32_t cpu;
@@ -70,6 +77,8 @@ struct fs_session {
 	struct fs_maps maps;
 	struct fs_switches *switches; /* by CPU; only kept for files with SPE data */
 	size_t switch_cpus, switch_cpu_capacity;
+	struct fs_blind *blind; /* by CPU */
+	size_t blind_cpus, blind_capacity;
 	struct fs_clock clock;
 	struct fs_spe_session spe;
 	int64_t spe_event;			/* index of the SPE event, FS_NONE */

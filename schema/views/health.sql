@@ -28,15 +28,40 @@ asked AS (
 	GROUP BY t.id
 ),
 wrote AS (
-	SELECT trace_id, sum(stores + atomics) AS writes, sum(latency_samples) AS latencies
+	SELECT trace_id, sum(stores + atomics) AS writes, sum(samples - stores) AS readers,
+		sum(latency_samples) AS latencies
 	FROM line_total GROUP BY trace_id
 ),
 sourced AS (
-	SELECT e.trace_id, sum(c.samples) AS samples
+	SELECT e.trace_id,
+		sum(iif(k.name NOT IN ('none', 'unknown'), c.samples, 0)) AS samples,
+		sum(iif(k.level IN ('peer', 'dram'), c.samples, 0)) AS beyond,
+		sum(iif(k.name LIKE '%_miss', c.samples, 0)) AS missed,
+		sum(iif(k.name LIKE 'hitm_%', c.samples, 0)) AS hitm,
+		sum(iif(k.name LIKE 'peer_%', c.samples, 0)) AS peer
 	FROM code_total AS c JOIN event AS e ON e.id = c.event_id
 	JOIN source_class AS k ON k.id = c.source
-	WHERE k.name NOT IN ('none', 'unknown')
 	GROUP BY e.trace_id
+),
+lacking AS (
+	SELECT trace_id, sum(iif(kind = 'aux_collision', count, 0)) AS collisions,
+		sum(iif(kind = 'aux_truncated', count, 0)) AS truncations,
+		sum(iif(kind = 'aux_blind', count, 0)) AS blind_ns, sum(kind = 'aux_blind') AS blind_cpus
+	FROM loss GROUP BY trace_id
+),
+-- How each SPE event sampled, and on which cores (implementer and part of the MIDR).
+spe AS (
+	SELECT e.*, e.config & 1 AS times, e.config >> 1 & 1 AS physical, e.config >> 16 & 1 AS jitter,
+		e.config >> 32 & 1 AS branches, e.config >> 33 & 1 AS loads, e.config >> 34 & 1 AS stores,
+		e.config >> 36 & 127 AS masks, e.config2 & 4095 AS latency,
+		coalesce(l.collisions, 0) AS collisions, coalesce(l.truncations, 0) AS truncations,
+		EXISTS (SELECT 1 FROM cpu AS c WHERE c.trace_id = e.trace_id AND c.midr >> 24 & 255 = 65
+			AND c.midr >> 4 & 4095 = 3340) OR lower(t.cpuid) GLOB '0x*41?fd0c?' AS n1,
+		EXISTS (SELECT 1 FROM cpu AS c WHERE c.trace_id = e.trace_id AND c.midr >> 24 & 255 = 72
+			AND c.midr >> 4 & 4095 = 3334) OR lower(t.cpuid) GLOB '0x*48?fd06?' AS hip12
+	FROM event AS e JOIN trace AS t ON t.id = e.trace_id
+	LEFT JOIN lacking AS l ON l.trace_id = e.trace_id
+	WHERE e.role = 'spe'
 )
 SELECT id AS trace_id, 'samples' AS name, 'info' AS severity, 'file' AS scope, samples AS count,
 	bytes, NULL AS first_offset,
@@ -81,6 +106,8 @@ UNION ALL
 SELECT t.id, 'attribution', iif(h.known < t.samples, 'loss', 'info'), 'threads', h.known, 0, NULL,
 	printf('%.1f %% of the samples are attributed to a thread, %.1f %% to a thread of a known process.',
 		100.0 * h.known / t.samples, 100.0 * h.with_pid / t.samples)
+	|| iif(h.known < t.samples AND t.spe_records > 0, ' The others count for no line. Record as '
+		|| 'root, so that SPE writes context packets, or with `--switch-events`.', '')
 FROM trace AS t
 JOIN (SELECT trace_id, sum(samples) AS known, sum(iif(pid IS NULL, 0, samples)) AS with_pid
 	FROM thread GROUP BY trace_id) AS h ON h.trace_id = t.id
@@ -157,24 +184,94 @@ SELECT trace_id, 'not_measurable', 'info', 'mem_bound', 0, 0, NULL,
 	|| ' or what `perf list` calls them on that CPU.'
 FROM asked WHERE NOT cycles OR NOT stalls
 UNION ALL
+SELECT a.trace_id, 'not_measurable', 'loss', 'readers', 0, 0, NULL,
+	'No load was sampled: who reads a line is unknown, and contention of a writer with readers '
+	|| 'is invisible. Record with '
+	|| iif(a.arm, '`perf record -e arm_spe_0/load_filter=1,store_filter=1/`.',
+		'`perf c2c record`, which samples loads and stores.')
+FROM asked AS a JOIN wrote AS w ON w.trace_id = a.trace_id
+WHERE a.memory_samples > 0 AND w.writes > 0 AND w.readers = 0
+UNION ALL
+SELECT s.trace_id, 'not_measurable', 'loss', 'transfers between cores', k.missed, 0, NULL,
+	'Where data came from is known by event bits only: hit or miss of a level. An access that '
+	|| 'got its line from another core looks like any other miss, so hitm and peer are empty, '
+	|| 'and contention is told from latency and overlap in time. The CPU sends no data source '
+	|| 'that fsight can read.'
+FROM spe AS s JOIN sourced AS k ON k.trace_id = s.trace_id
+WHERE k.samples > 0 AND k.missed > 0 AND k.beyond = 0
+UNION ALL
+SELECT s.trace_id, 'not_measurable', 'info', 'HITM', k.peer, 0, NULL,
+	'No transfer between cores says whether the line was modified: it counts as peer, not as '
+	|| 'hitm.'
+FROM spe AS s JOIN sourced AS k ON k.trace_id = s.trace_id
+WHERE k.peer > 0 AND k.hitm = 0 AND NOT s.hip12
+UNION ALL
+SELECT trace_id, 'sampling', 'info', name, sample_period, 0, NULL,
+	printf('SPE looked at one operation in %d, %s jitter, and kept those that its filters let '
+		|| 'through.', sample_period, iif(jitter, 'with', 'without'))
+FROM spe WHERE sample_period > 0
+UNION ALL
+SELECT trace_id, 'no_jitter', 'loss', name, 0, 0, NULL,
+	'The sampling interval was not varied: of a loop whose length divides it, the same '
+	|| 'operations are sampled every time and the others never. Record with jitter=1.'
+FROM spe WHERE NOT jitter
+UNION ALL
+SELECT s.trace_id, 'collision_rate', 'loss', s.name, s.collisions, 0, NULL,
+	printf('%d of %d AUX records (%.1f %%) say that samples fell due while one was in flight '
+		|| 'and were dropped, at least one each: long operations take a larger part of '
+		|| 'the samples than of what ran. Record with a longer interval, `-c %d`.',
+		s.collisions, f.value, 100.0 * s.collisions / f.value,
+		4 * max(coalesce(s.sample_period, 256), 256))
+FROM spe AS s JOIN fact AS f ON f.trace_id = s.trace_id AND f.name = 'records.11'
+WHERE s.collisions > 0
+UNION ALL
+SELECT trace_id, 'blind_time', 'loss', 'CPUs', blind_ns, 0, NULL,
+	printf('Nanoseconds: AUX data did not fit %d times, and %d CPUs saw nothing for %.6f s in '
+		|| 'all. What contended there then is missing. Record with a larger AUX buffer, '
+		|| '`-m ,16M`, or a longer interval.', truncations, blind_cpus, blind_ns / 1e9)
+FROM lacking WHERE blind_ns > 0
+UNION ALL
+SELECT trace_id, 'erratum', 'info', 'Neoverse N1 1694299', 0, 0, NULL,
+	'The CPU has a known fault by which the operations that SPE samples are no fair choice of '
+	|| 'all. Compare counts of the same code before and after a change, not those of '
+	|| 'different code.'
+FROM spe WHERE n1
+UNION ALL
 SELECT trace_id, 'latency_filter', 'loss', name,
 	iif(role = 'spe', config2 & 4095, config1 & 65535), 0, NULL,
-	printf('Only accesses of at least %d cycles were sampled: counts and shares are of slow accesses, %s',
+	printf('Only %s of at least %d cycles were sampled: counts and shares are of slow ones, mean '
+		|| 'latencies are too high, and fast stores or hits of the same line are missing. %s',
+		iif(role = 'spe', 'accesses', 'loads'),
 		iif(role = 'spe', config2 & 4095, config1 & 65535),
-		'and fast stores or hits of the same line are missing.')
+		iif(role = 'spe', '`perf c2c record` asks for 30; '
+			|| '`perf record -e arm_spe_0/...,min_latency=0/` keeps all.',
+			'Stores have no such filter: do not compare their number with that of '
+			|| 'loads. `perf c2c record --ldlat 3` keeps all.'))
 FROM event
 WHERE (role = 'spe' AND config2 & 4095)
 	OR (role IN ('load', 'load_store') AND type = 4 AND config1 & 65535 > 0)
 UNION ALL
 SELECT trace_id, 'event_filter', 'loss', name, 0, 0, NULL,
 	'SPE kept only records that its filters let through ('
-	|| rtrim(iif(config >> 32 & 7, iif(config >> 33 & 1, 'loads, ', '') || iif(config >> 34 & 1, 'stores, ', '')
-			|| iif(config >> 32 & 1, 'branches, ', ''), '')
+	|| rtrim(iif(branches + loads + stores, iif(loads, 'loads, ', '') || iif(stores, 'stores, ', '')
+			|| iif(branches, 'branches, ', ''), '')
 		|| iif(config1, printf('events 0x%x, ', config1), '')
-		|| iif(config3, printf('not events 0x%x, ', config3), ''), ', ')
-	|| '): shares are of those.'
-FROM event
-WHERE role = 'spe' AND (coalesce(config1, 0) <> 0 OR coalesce(config3, 0) <> 0
-	OR (config >> 32 & 7 NOT IN (0, 7) AND NOT (config >> 33 & 1 AND config >> 34 & 1)))
+		|| iif(config3, printf('not events 0x%x, ', config3), '')
+		|| iif(config4, printf('not data sources 0x%x, ', config4), ''), ', ')
+	|| '): shares are of those. Record with load_filter=1,store_filter=1 and no other filter.'
+FROM spe
+WHERE coalesce(config1, 0) <> 0 OR coalesce(config3, 0) <> 0 OR coalesce(config4, 0) <> 0
+	OR (branches + loads + stores NOT IN (0, 3) AND NOT (loads AND stores))
+UNION ALL
+SELECT s.trace_id, 'better_recording', 'info', 'recording', 0, 0, NULL,
+	'A recording without the limits that stand above: `perf record -e '
+	|| 'arm_spe_0/ts_enable=1,pa_enable=1,load_filter=1,store_filter=1,jitter=1/ '
+	|| iif(s.truncations, '-m ,16M ', '')
+	|| printf('-c %d -a -- sleep 5` as root.', max(coalesce(s.sample_period, 1024), 1024)
+		* iif(s.collisions OR s.truncations, 4, 1))
+FROM spe AS s
+WHERE NOT s.times OR NOT s.physical OR NOT s.jitter OR s.latency OR s.collisions OR s.truncations
+	OR coalesce(s.config1, 0) <> 0 OR coalesce(s.config3, 0) <> 0 OR coalesce(s.config4, 0) <> 0
+	OR (s.branches + s.loads + s.stores > 0 AND NOT (s.loads AND s.stores))
 UNION ALL
 SELECT trace_id, kind, severity, scope, count, bytes, first_offset, description FROM loss
