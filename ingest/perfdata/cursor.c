@@ -4,7 +4,7 @@
  *
  * How it works: the buffer always holds the next 64 KiB, as much as a record can have. A header
  * that no recorder writes (an impossible size, or a type and size that do not go together) is
- * damage: the walk then looks, 8 bytes by 8 bytes, for the next place where several plausible
+ * damage: the walk then looks, byte by byte, for the next place where several plausible
  * records follow each other, counts what lies between as a gap, and goes on there.
  */
 #include <stdlib.h>
@@ -43,13 +43,14 @@ static const struct {
 	[FS_RECORD_FINISHED_INIT] = { 8, 8 },
 };
 
-/* Whether a recorder may have written a record of this type and size. */
+/*
+ * Whether a recorder may have written a record of this type and size. Only the kernel keeps to
+ * multiples of 8: perf writes CPU_MAP of 38 bytes, simpleperf meta information of 12.
+ */
 static bool is_plausible(uint32_t type, uint16_t size)
 {
-	bool unaligned = type == FS_RECORD_HEADER_TRACING_DATA ||
-			 type == FS_RECORD_HEADER_FEATURE || type == FS_RECORD_COMPRESSED;
-
-	if (!type || type > UNKNOWN_TYPE_MAX || size < HEADER || (size % 8 && !unaligned))
+	if (!type || type > UNKNOWN_TYPE_MAX || size < HEADER ||
+	    (size % 8 && type < FS_RECORD_USER_FIRST))
 		return false;
 	if (type > FS_RECORD_USER_MAX || !sizes[type].least)
 		return true;
@@ -89,17 +90,20 @@ static int fill(struct fs_cursor *cursor, uint64_t position, size_t size, struct
 	return 0;
 }
 
-/* Raw bytes that an AUXTRACE or TRACING_DATA record owns behind its own size. */
-static uint64_t raw_size(uint32_t type, struct fs_reader payload)
+/*
+ * Raw bytes that an AUXTRACE or TRACING_DATA record owns behind its own size; simpleperf's
+ * TRACING_DATA holds them within.
+ */
+static uint64_t raw_size(const struct fs_record *record, struct fs_reader payload)
 {
 	uint64_t size;
 
-	if (type == FS_RECORD_AUXTRACE)
+	if (record->type == FS_RECORD_AUXTRACE)
 		return fs_read_u64(&payload);
-	if (type != FS_RECORD_HEADER_TRACING_DATA)
+	if (record->type != FS_RECORD_HEADER_TRACING_DATA)
 		return 0;
 	size = fs_read_u32(&payload);
-	return (size + 7) & ~7ull;
+	return HEADER + 4 + size <= record->size ? 0 : (size + 7) & ~7ull;
 }
 
 /* Parse the record at a position that lies before the end of the data; its bytes may be cut. */
@@ -122,7 +126,7 @@ static int peek(struct fs_cursor *cursor, uint64_t position, struct fs_record *r
 		reader = fs_reader_of(reader.data + HEADER, ret_record->size - (size_t)HEADER);
 	ret_record->payload = reader;
 	ret_record->raw.offset = position + ret_record->size;
-	ret_record->raw.size = raw_size(ret_record->type, reader);
+	ret_record->raw.size = raw_size(ret_record, reader);
 	return 0;
 }
 
@@ -149,7 +153,7 @@ static int peek_far(const struct fs_cursor *cursor, uint64_t position, struct fs
 	if (!reader.failed && ret_record->size < reader.size)
 		reader.size = ret_record->size < HEADER ? HEADER : ret_record->size;
 	reader = fs_reader_of(bytes + reader.offset, fs_reader_left(&reader));
-	ret_record->raw.size = raw_size(ret_record->type, reader);
+	ret_record->raw.size = raw_size(ret_record, reader);
 	return 0;
 }
 
@@ -183,8 +187,7 @@ static int find_chain(struct fs_cursor *cursor, uint64_t from, uint64_t *ret_pos
 {
 	uint64_t end = cursor->file->data_end;
 
-	for (uint64_t position = from + 8; position < end && end - position >= HEADER;
-	     position += 8) {
+	for (uint64_t position = from + 1; position < end && end - position >= HEADER; position++) {
 		struct fs_reader header;
 		uint32_t type;
 		bool chain;
