@@ -486,7 +486,7 @@ START_TEST(test_c2c_stats)
 		       "this row.\"\n"));
 	ck_assert(says(output, "Load Local HITM,1,1,\n"));
 	ck_assert(says(output, "Load Local DRAM,0,0,"));
-	ck_assert(says(output, "LLC Misses to Local DRAM,,,\n"));
+	ck_assert(says(output, "LLC Misses to Local DRAM,,0,\n"));
 	ck_assert(says(output, "No Page Map Rejects,2,0,"));
 	ck_assert_int_eq(run("--trace 2 c2c-stats --perf-version 6.1 --format csv"), 0);
 	ck_assert(says(output, "Unable to parse data source,1,0,\"perf has 1 more: accesses of an "
