@@ -484,49 +484,52 @@ static bool parse_line_size(struct parse *parse)
 }
 
 /*
- * A sequence of HEADER_BUILD_ID records:
- * | u32 type, u16 misc, u16 size | s32 pid | u8 id[20] | u8 length, u8, u16 | path |
+ * | s32 pid | u8 id[20] | u8 length, u8, u16 | path |
  * The length is valid if bit 15 of misc is set, else the id has 20 bytes.
  */
+bool fs_host_add_build_id(struct fs_host *host, uint16_t misc, struct fs_reader record)
+{
+	struct fs_build_id *entry;
+	const uint8_t *id;
+	uint8_t length;
+
+	fs_read_u32(&record); /* pid */
+	id = fs_read_bytes(&record, 20);
+	length = fs_read_u8(&record);
+	fs_read_bytes(&record, 3);
+	if (!(misc & 1 << 15))
+		length = 20;
+	if (record.failed || length > 20)
+		return false;
+	if (!length)
+		return true;
+	if (FS_RESERVE(host->build_ids, host->build_id_capacity, host->build_id_count + 1))
+		return false;
+	entry = &host->build_ids[host->build_id_count];
+	fs_hex(entry->hex, id, length);
+	entry->cpumode = misc & FS_MISC_CPUMODE;
+	entry->path = strndup((const char *)record.data + record.offset, fs_reader_left(&record));
+	host->build_id_count += entry->path != NULL;
+	return true;
+}
+
+/* A sequence of HEADER_BUILD_ID records, each with its header of 8 bytes. */
 static bool parse_build_id(struct parse *parse)
 {
-	struct fs_host *host = parse->host;
-
 	while (fs_reader_left(&parse->reader) >= 8) {
-		struct fs_build_id *entry;
-		struct fs_reader body;
 		const uint8_t *bytes;
-		const uint8_t *id;
-		uint8_t length;
 		uint16_t misc;
 		uint16_t size;
 
 		fs_read_u32(&parse->reader);
 		misc = fs_read_u16(&parse->reader);
 		size = fs_read_u16(&parse->reader);
-		if (size < 8 + 28)
+		if (size < 8)
 			return false;
 		bytes = fs_read_bytes(&parse->reader, size - 8u);
-		if (!bytes)
+		if (!bytes ||
+		    !fs_host_add_build_id(parse->host, misc, fs_reader_of(bytes, size - 8u)))
 			return false;
-		body = fs_reader_of(bytes, size - 8u);
-		fs_read_u32(&body); /* pid */
-		id = fs_read_bytes(&body, 20);
-		length = fs_read_u8(&body);
-		fs_read_bytes(&body, 3);
-		if (!(misc & 1 << 15))
-			length = 20;
-		if (length > 20)
-			return false;
-		if (!length)
-			continue;
-		if (FS_RESERVE(host->build_ids, host->build_id_capacity, host->build_id_count + 1))
-			return false;
-		entry = &host->build_ids[host->build_id_count];
-		fs_hex(entry->hex, id, length);
-		entry->cpumode = misc & FS_MISC_CPUMODE;
-		entry->path = strndup((const char *)body.data + body.offset, fs_reader_left(&body));
-		host->build_id_count += entry->path != NULL;
 	}
 	return !parse->reader.failed;
 }

@@ -104,6 +104,9 @@ int fs_host_read(struct fs_perf_file *file, struct fs_host *host, struct fs_loss
 		 struct fs_error *error);
 void fs_host_free(struct fs_host *host);
 
+/* Add the payload of a HEADER_BUILD_ID record; false when it makes no sense. */
+bool fs_host_add_build_id(struct fs_host *host, uint16_t misc, struct fs_reader record);
+
 /* The entry of a CPU, made if need be; NULL when the number is beyond FS_CPUS_MAX or memory ran
  * out. */
 struct fs_cpu *fs_host_cpu(struct fs_host *host, uint64_t cpu);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/temporary.h"
+#include "ingest/perfdata/stream.h"
 
 enum {
 	HEADER_SIZE = 104,
@@ -233,12 +234,6 @@ static int read_feature_table(struct fs_perf_file *file, const uint64_t *bitmap,
 static int check_header(struct fs_perf_file *file, uint64_t header_size, uint64_t attr_size,
 			struct fs_error *error)
 {
-	if (header_size == PIPE_HEADER_SIZE)
-		return fs_fail(
-			error, FS_REFUSED,
-			"%s: offset 8: a stream of perf record -o -, which this version does "
-			"not read; record into a file",
-			file->path);
 	if (header_size != HEADER_SIZE && header_size != OLD_HEADER_SIZE)
 		return fs_fail(error, FS_REFUSED,
 			       "%s: offset 8: header size is %" PRIu64
@@ -286,6 +281,15 @@ static void settle_data(struct fs_perf_file *file, struct fs_loss *loss)
 			    file->data.size - (file->size - file->data.offset), file->size, "file");
 }
 
+/* All behind the 16 bytes of the header is records. */
+static int read_stream(struct fs_perf_file *file, struct fs_loss *loss, struct fs_error *error)
+{
+	file->data.offset = PIPE_HEADER_SIZE;
+	file->data.size = file->size - PIPE_HEADER_SIZE;
+	file->data_end = file->sections_end = file->size;
+	return fs_stream_read_head(file, loss, error);
+}
+
 static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct fs_error *error)
 {
 	uint8_t bytes[HEADER_SIZE] = { 0 };
@@ -304,7 +308,9 @@ static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct f
 	if (have < 8 || memcmp(fs_read_bytes(&reader, 8), "PERFILE2", 8) != 0)
 		return refuse_magic(file, bytes, error);
 	header_size = fs_read_u64(&reader);
-	if (have < OLD_HEADER_SIZE && header_size != PIPE_HEADER_SIZE)
+	if (header_size == PIPE_HEADER_SIZE)
+		return read_stream(file, loss, error);
+	if (have < OLD_HEADER_SIZE)
 		return fs_fail(error, FS_REFUSED,
 			       "%s: the file ends at offset %zu, inside the header of 104 bytes",
 			       file->path, have);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The perf.data container, file mode, little-endian: header, event attributes, feature sections
- * and the stream of records.
+ * The perf.data container, little-endian: header, event attributes, feature sections and the
+ * records. Streams are read by stream.h and look like files afterwards.
  *
  *   | header (104) | ... attrs | ids ... | data section: records | feature table | features |
  *
@@ -147,7 +147,9 @@ enum fs_record_type {
 	FS_RECORD_SWITCH_CPU_WIDE = 15,
 	FS_RECORD_KERNEL_MAX = 22, /* last kernel type known */
 	FS_RECORD_USER_FIRST = 64,
+	FS_RECORD_HEADER_ATTR = 64,
 	FS_RECORD_HEADER_TRACING_DATA = 66,
+	FS_RECORD_HEADER_BUILD_ID = 67,
 	FS_RECORD_FINISHED_ROUND = 68,
 	FS_RECORD_ID_INDEX = 69,
 	FS_RECORD_AUXTRACE_INFO = 70,

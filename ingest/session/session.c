@@ -418,6 +418,15 @@ static int handle_auxtrace_info(struct handling *handling)
 	return read_spe_cpus(handling, cpu_count);
 }
 
+/* Streams have the BUILD_ID feature as records. */
+static int handle_build_id(struct handling *handling)
+{
+	if (!fs_host_add_build_id(&handling->session->host, handling->record->misc,
+				  handling->payload))
+		return too_short(handling);
+	return 0;
+}
+
 static int handle_auxtrace_error(struct handling *handling)
 {
 	fs_loss_add(&handling->session->loss, FS_LOSS_AUXTRACE_ERROR, 1, 0,
@@ -445,6 +454,7 @@ static int (*const handlers[])(struct handling *handling) = {
 	[FS_RECORD_LOST_SAMPLES] = handle_lost,
 	[FS_RECORD_SWITCH] = handle_switch,
 	[FS_RECORD_SWITCH_CPU_WIDE] = handle_switch,
+	[FS_RECORD_HEADER_BUILD_ID] = handle_build_id,
 	[FS_RECORD_ID_INDEX] = handle_id_index,
 	[FS_RECORD_AUXTRACE_INFO] = handle_auxtrace_info,
 	[FS_RECORD_AUXTRACE_ERROR] = handle_auxtrace_error,

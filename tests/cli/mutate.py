@@ -17,6 +17,7 @@ Operations, applied in order; numbers may be hexadecimal:
   feature-bit NUMBER           a feature that nobody knows, with 16 bytes of content
   noise SEED COUNT             so many bytes, words or runs of bytes at random places
   cut BYTES                    keep so many bytes
+  stream                       the same recording as `perf record -o -` writes it; must come last
 """
 import random
 import struct
@@ -164,11 +165,32 @@ def op_cut(data, count):
     del data.bytes[int(count, 0):]
 
 
+def op_stream(data):
+    """Attrs and features become records, as perf's util/header.c and synthetic-events.c do it."""
+    out = bytearray(struct.pack("<8sQ", b"PERFILE2", 16))
+    stride, start, size = data.header("attr_size"), data.header("attrs.offset"), data.header("attrs.size")
+    for at in range(start, start + size, stride):
+        ids, length = data.u64(at + stride - 16), data.u64(at + stride - 8)
+        body = data.bytes[at:at + stride - 16] + data.bytes[ids:ids + length]
+        out += struct.pack("<IHH", 64, 0, 8 + len(body)) + body
+    for number, entry in sorted(data.features().items()):
+        section = data.bytes[data.u64(entry):data.u64(entry) + data.u64(entry + 8)]
+        if number == 2:  # build-ids are records already, but for the type
+            while section:
+                _, misc, size = struct.unpack_from("<IHH", section)
+                out += struct.pack("<IHH", 67, misc, size) + section[8:size]
+                section = section[size:]
+        elif number != 18 and len(section) < 65000:  # a stream has no index of AUX data
+            out += struct.pack("<IHHQ", 80, 0, 16 + len(section), number) + section
+    start = data.header("data.offset")
+    data.bytes = out + data.bytes[start:start + data.header("data.size")]
+
+
 OPERATIONS = {"header": (op_header, 2), "attr": (op_attr, 3), "attr-tail": (op_attr_tail, 1),
               "record": (op_record, 3), "word": (op_word, 3), "insert": (op_insert, 3),
               "feature": (op_feature, 3), "feature-u32": (op_feature_u32, 3), "feature-bit": (op_feature_bit, 1),
               "noise": (op_noise, 2),
-              "cut": (op_cut, 1)}
+              "cut": (op_cut, 1), "stream": (op_stream, 0)}
 
 
 def main():
