@@ -86,7 +86,8 @@ static int find_same(struct load *load, int64_t *ret_trace)
 	if (sqlite3_prepare_v2(load->db, "SELECT id, sha256 FROM trace WHERE bytes = ?1", -1,
 			       &statement, NULL) != SQLITE_OK)
 		return fs_fail(load->error, FS_OUTPUT, "table trace: %s", sqlite3_errmsg(load->db));
-	sqlite3_bind_int64(statement, 1, (int64_t)load->session.file.size);
+	sqlite3_bind_int64(statement, 1,
+			   (int64_t)(load->session.file.size + load->session.file.parts_size));
 	while (!code && !*ret_trace && sqlite3_step(statement) == SQLITE_ROW) {
 		const char *sha256 = (const char *)sqlite3_column_text(statement, 1);
 
@@ -343,7 +344,7 @@ static int write_batches(struct load *load)
 		written += batch->count;
 		if (load->options->progress)
 			load->options->progress(load->options->progress_context, written,
-						batch->file_offset, load->session.file.size);
+						batch->file_offset, load->session.file.data_end);
 		fs_queue_give(&load->queue);
 	}
 	fs_bulk_close(&samples);
@@ -379,12 +380,15 @@ static int run_both(struct load *load)
 
 static int load_trace(struct load *load, struct fs_load_result *result)
 {
+	const struct fs_perf_file *file = &load->session.file;
 	struct fs_id_bases bases;
 	struct json_object *object;
 	int64_t same;
 	int code;
 
-	FS_TRY(fs_hash_file_begin(&load->hash, load->session.file.fd, load->error));
+	/* a directory is hashed by its joined records: its files' bytes stand nowhere together */
+	FS_TRY(fs_hash_file_begin(&load->hash, file->directory_fd < 0 ? file->input_fd : file->fd,
+				  load->error));
 	FS_TRY(find_same(load, &same));
 	if (same && !load->options->replace) {
 		result->already_there = true;

@@ -124,7 +124,7 @@ static int store_trace_row(struct store *store)
 	add_integer(store, store->facts->id);
 	add_text(store, store->facts->name);
 	add_text(store, store->facts->sha256);
-	add_integer(store, (int64_t)session->file.size);
+	add_integer(store, (int64_t)(session->file.size + session->file.parts_size));
 	add_text(store, FS_VERSION);
 	add_text(store, store->facts->options);
 	add_text(store, host->arch);

@@ -534,6 +534,13 @@ static bool parse_build_id(struct parse *parse)
 	return !parse->reader.failed;
 }
 
+/* Only whether it is there matters. */
+static bool parse_nothing(struct parse *parse)
+{
+	(void)parse;
+	return true;
+}
+
 /* The index of AUXTRACE records, which the walk over all records meets anyway. */
 static bool parse_auxtrace(struct parse *parse)
 {
@@ -569,10 +576,10 @@ static const struct {
 	[FS_FEATURE_SAMPLE_TIME] = { "SAMPLE_TIME", parse_sample_time },
 	[FS_FEATURE_MEM_TOPOLOGY] = { "MEM_TOPOLOGY", parse_mem_topology },
 	[FS_FEATURE_CLOCKID] = { "CLOCKID", parse_clock_id },
-	[24] = { "DIR_FORMAT", NULL },
+	[24] = { "DIR_FORMAT", parse_nothing },
 	[25] = { "BPF_PROG_INFO", NULL },
 	[26] = { "BPF_BTF", NULL },
-	[27] = { "COMPRESSED", NULL },
+	[FS_FEATURE_COMPRESSED] = { "COMPRESSED", parse_nothing },
 	[28] = { "CPU_PMU_CAPS", NULL },
 	[FS_FEATURE_CLOCK_DATA] = { "CLOCK_DATA", parse_clock_data },
 	[30] = { "HYBRID_TOPOLOGY", NULL },

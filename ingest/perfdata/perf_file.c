@@ -361,22 +361,27 @@ int fs_perf_open(struct fs_perf_file *file, const char *path, struct fs_loss *lo
 {
 	struct stat status;
 
-	*file = (struct fs_perf_file){ .path = path, .fd = -1 };
+	*file = (struct fs_perf_file){ .path = path, .fd = -1, .input_fd = -1, .directory_fd = -1 };
 	if (!strcmp(path, "-")) {
 		file->path = "standard input";
 		FS_TRY(spool_standard_input(&file->fd, error));
 	} else {
 		file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	}
+	if (file->fd >= 0 && !fstat(file->fd, &status) && S_ISDIR(status.st_mode)) {
+		file->directory_fd = file->fd;
+		file->fd = openat(file->directory_fd, "data",
+				  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+		if (file->fd < 0)
+			return fs_fail(error, FS_REFUSED,
+				       "%s: a directory without a readable file `data`: %s", path,
+				       strerror(errno));
+	}
+	file->input_fd = file->fd;
 	if (file->fd < 0)
 		return fs_fail(error, FS_REFUSED, "%s: cannot open: %s", path, strerror(errno));
 	if (fstat(file->fd, &status))
 		return fs_fail(error, FS_REFUSED, "%s: cannot stat: %s", path, strerror(errno));
-	if (S_ISDIR(status.st_mode))
-		return fs_fail(error, FS_REFUSED,
-			       "%s: a perf.data directory, which this version does "
-			       "not read; record without --threads",
-			       path);
 	if (!S_ISREG(status.st_mode))
 		return fs_fail(error, FS_REFUSED, "%s: not a regular file", path);
 	file->size = (uint64_t)status.st_size;
@@ -393,5 +398,9 @@ void fs_perf_close(struct fs_perf_file *file)
 	free(file->events);
 	if (file->fd >= 0)
 		close(file->fd);
-	*file = (struct fs_perf_file){ .fd = -1 };
+	if (file->input_fd >= 0 && file->input_fd != file->fd)
+		close(file->input_fd);
+	if (file->directory_fd >= 0)
+		close(file->directory_fd);
+	*file = (struct fs_perf_file){ .fd = -1, .input_fd = -1, .directory_fd = -1 };
 }

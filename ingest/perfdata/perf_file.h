@@ -96,11 +96,14 @@ struct fs_event {
 	int leader;   /* index of the group's leader, -1: not recorded */
 };
 
-enum { FS_FEATURE_BITS = 256 };
+enum { FS_FEATURE_BITS = 256, FS_FEATURE_COMPRESSED = 27 };
 
 struct fs_perf_file {
-	int fd;
-	const char *path; /* the caller's, for messages */
+	int fd;		     /* what records are read from: the input, or what it was spooled to */
+	int input_fd;	     /* the input itself */
+	int directory_fd;    /* of a perf.data directory, else -1 */
+	uint64_t parts_size; /* of its files beside `data` */
+	const char *path;    /* the caller's, for messages */
 	uint64_t size;
 	struct fs_section attrs;
 	struct fs_section data;

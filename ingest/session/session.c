@@ -10,6 +10,7 @@
 
 #include "common/text.h"
 #include "common/vector.h"
+#include "ingest/perfdata/spool.h"
 
 enum {
 	AUXTRACE_ARM_SPE = 4,
@@ -663,7 +664,9 @@ static int walk(struct fs_session *session, struct fs_error *error)
 
 int fs_session_open(struct fs_session *session, const char *path, struct fs_error *error)
 {
-	*session = (struct fs_session){ .file.fd = -1, .id_position = -1, .spe_event = FS_NONE };
+	*session = (struct fs_session){ .file = { .fd = -1, .input_fd = -1, .directory_fd = -1 },
+					.id_position = -1,
+					.spe_event = FS_NONE };
 	fs_loss_init(&session->loss);
 	fs_interner_init(&session->strings);
 	fs_table_init(&session->ids, 8, sizeof(struct fs_event_id));
@@ -672,6 +675,7 @@ int fs_session_open(struct fs_session *session, const char *path, struct fs_erro
 		return fs_fail(error, FS_NOMEM, "out of memory");
 	FS_TRY(fs_perf_open(&session->file, path, &session->loss, error));
 	FS_TRY(fs_host_read(&session->file, &session->host, &session->loss, error));
+	FS_TRY(fs_spool_expand(&session->file, &session->loss, error));
 	FS_TRY(index_ids(session, error));
 	FS_TRY(walk(session, error));
 	return settle(session, error);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How it works: each source (the data section, then data.0, data.1, ... of a directory) is walked
+ * once. Plain records are copied. All compressed payloads of a source are one zstd stream, in
+ * which a record may straddle two payloads while plain records stand between them, so the last,
+ * partial record waits in `tail` until the rest of it comes.
+ */
+#include "ingest/perfdata/spool.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "common/temporary.h"
+#include "common/vector.h"
+
+enum {
+	PIECE = 1 << 18,
+	HEADER = 8,
+	WINDOW_LOG_MAX = 26, /* 64 MiB; perf's highest levels need 27 and are refused */
+	PARTS_MAX = 1 << 16,
+	/* how much larger than the input the output may be: perf data shrinks to a tenth, rarely to
+	 * a hundredth */
+	GROWTH_MAX = 1000,
+};
+
+struct spool {
+	struct fs_loss *loss;
+	struct fs_error *error;
+	int fd;
+	uint64_t written, limit;
+	ZSTD_DCtx *zstd;
+	uint8_t *piece; /* decompressed bytes, and raw data on its way */
+	uint8_t *tail;	/* a record that is not complete yet */
+	size_t tail_used, tail_capacity;
+	bool full; /* the limit was reached */
+};
+
+static int emit(struct spool *spool, const void *bytes, size_t size)
+{
+	if (spool->full)
+		return 0;
+	if (size > spool->limit - spool->written) {
+		spool->full = true;
+		fs_loss_add(spool->loss, FS_LOSS_LIMIT, 1, 0, UINT64_MAX,
+			    "decompressed data over %d times the input", GROWTH_MAX);
+		return 0;
+	}
+	if (!fs_write_all(spool->fd, bytes, size))
+		return fs_fail(spool->error, FS_OUTPUT,
+			       "cannot write a temporary file in $TMPDIR or /tmp: %s; make room or "
+			       "set TMPDIR",
+			       strerror(errno));
+	spool->written += size;
+	return 0;
+}
+
+/* Pass on the complete records of the tail. Bytes that are no record go as they are: the walk
+ * over the spooled data deals with damage. */
+static int emit_records(struct spool *spool)
+{
+	size_t at = 0;
+
+	while (spool->tail_used - at >= HEADER) {
+		uint16_t size;
+
+		memcpy(&size, spool->tail + at + 6, sizeof(size));
+		if (size < HEADER)
+			size = HEADER;
+		if (size > spool->tail_used - at)
+			break;
+		at += size;
+	}
+	FS_TRY(emit(spool, spool->tail, at));
+	memmove(spool->tail, spool->tail + at, spool->tail_used - at);
+	spool->tail_used -= at;
+	return 0;
+}
+
+static int decompress(struct spool *spool, struct fs_reader payload, uint64_t offset)
+{
+	ZSTD_inBuffer in = { payload.data + payload.offset, fs_reader_left(&payload), 0 };
+
+	while (in.pos < in.size && !spool->full) {
+		ZSTD_outBuffer out = { spool->piece, PIECE, 0 };
+		size_t code = ZSTD_decompressStream(spool->zstd, &out, &in);
+
+		if (ZSTD_isError(code)) {
+			fs_loss_add(spool->loss, FS_LOSS_BAD_COMPRESSION, 1, in.size - in.pos,
+				    offset, "%s", ZSTD_getErrorName(code));
+			ZSTD_DCtx_reset(spool->zstd, ZSTD_reset_session_only);
+			spool->tail_used = 0;
+			return 0;
+		}
+		if (FS_RESERVE(spool->tail, spool->tail_capacity, spool->tail_used + out.pos))
+			return fs_fail(spool->error, FS_NOMEM, "out of memory");
+		memcpy(spool->tail + spool->tail_used, spool->piece, out.pos);
+		spool->tail_used += out.pos;
+		FS_TRY(emit_records(spool));
+	}
+	return 0;
+}
+
+static int copy_raw(struct spool *spool, const struct fs_perf_file *source, struct fs_section raw)
+{
+	while (raw.size) {
+		size_t size = raw.size < PIECE ? (size_t)raw.size : PIECE;
+
+		FS_TRY(fs_perf_read(source, raw.offset, spool->piece, size, spool->error));
+		FS_TRY(emit(spool, spool->piece, size));
+		raw.offset += size;
+		raw.size -= size;
+	}
+	return 0;
+}
+
+/* | u32 type, u16 misc, u16 size | payload | raw data | */
+static int copy_record(struct spool *spool, const struct fs_perf_file *source,
+		       const struct fs_record *record)
+{
+	uint8_t header[HEADER];
+
+	memcpy(header, &record->type, 4);
+	memcpy(header + 4, &record->misc, 2);
+	memcpy(header + 6, &record->size, 2);
+	FS_TRY(emit(spool, header, sizeof(header)));
+	FS_TRY(emit(spool, record->payload.data, record->payload.size));
+	return copy_raw(spool, source, record->raw);
+}
+
+static int spool_record(struct spool *spool, const struct fs_perf_file *source,
+			const struct fs_record *record)
+{
+	struct fs_reader payload = record->payload;
+
+	if (record->type == FS_RECORD_COMPRESSED)
+		return decompress(spool, payload, record->offset);
+	if (record->type != FS_RECORD_COMPRESSED2)
+		return copy_record(spool, source, record);
+	/* | u64 size | zstd bytes | padding | */
+	uint64_t size = fs_read_u64(&payload);
+
+	if (size < fs_reader_left(&payload))
+		payload.size = payload.offset + (size_t)size;
+	return decompress(spool, payload, record->offset);
+}
+
+static int spool_source(struct spool *spool, const struct fs_perf_file *source)
+{
+	struct fs_cursor cursor;
+	struct fs_record record;
+	bool more = true;
+	int code = fs_cursor_open(&cursor, source, spool->error);
+
+	ZSTD_DCtx_reset(spool->zstd, ZSTD_reset_session_only);
+	while (!code && more) {
+		code = fs_cursor_next(&cursor, &record, &more, spool->loss, spool->error);
+		if (!code && more)
+			code = spool_record(spool, source, &record);
+	}
+	fs_cursor_close(&cursor);
+	if (!code && spool->tail_used)
+		fs_loss_add(spool->loss, FS_LOSS_TRUNCATED_FILE, 1, spool->tail_used,
+			    source->data_end, "compressed data");
+	spool->tail_used = 0;
+	return code;
+}
+
+/* data.0, data.1, ... of a directory: records without any header. */
+static int spool_parts(struct spool *spool, struct fs_perf_file *file)
+{
+	for (int number = 0; number < PARTS_MAX; number++) {
+		struct fs_perf_file part = { .path = file->path };
+		struct stat status;
+		char name[32];
+		int code;
+
+		snprintf(name, sizeof(name), "data.%d", number);
+		part.fd = openat(file->directory_fd, name,
+				 O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+		if (part.fd < 0 && errno == ENOENT)
+			return 0;
+		if (part.fd < 0 || fstat(part.fd, &status) || !S_ISREG(status.st_mode)) {
+			if (part.fd >= 0)
+				close(part.fd);
+			fs_loss_add(spool->loss, FS_LOSS_TRUNCATED_FILE, 1, 0, UINT64_MAX, "%s",
+				    name);
+			continue;
+		}
+		part.size = part.data.size = part.data_end = (uint64_t)status.st_size;
+		file->parts_size += part.size;
+		spool->limit += part.size * GROWTH_MAX;
+		code = spool_source(spool, &part);
+		close(part.fd);
+		FS_TRY(code);
+	}
+	return 0;
+}
+
+static int expand(struct spool *spool, struct fs_perf_file *file)
+{
+	spool->zstd = ZSTD_createDCtx();
+	spool->piece = malloc(PIECE);
+	if (!spool->zstd || !spool->piece)
+		return fs_fail(spool->error, FS_NOMEM, "out of memory");
+	if (spool->fd < 0)
+		return fs_fail(spool->error, FS_OUTPUT,
+			       "cannot make a temporary file in $TMPDIR or /tmp: %s",
+			       strerror(errno));
+	ZSTD_DCtx_setParameter(spool->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+	FS_TRY(spool_source(spool, file));
+	if (file->directory_fd >= 0)
+		FS_TRY(spool_parts(spool, file));
+	file->fd = spool->fd;
+	file->data = (struct fs_section){ .offset = 0, .size = spool->written };
+	file->data_end = spool->written;
+	return 0;
+}
+
+int fs_spool_expand(struct fs_perf_file *file, struct fs_loss *loss, struct fs_error *error)
+{
+	struct spool spool = { .loss = loss, .error = error, .fd = -1 };
+	int code;
+
+	if (!file->has_feature[FS_FEATURE_COMPRESSED] && file->directory_fd < 0)
+		return 0;
+	spool.fd = fs_temporary_open();
+	spool.limit = file->size < UINT64_MAX / GROWTH_MAX ? file->size * GROWTH_MAX : UINT64_MAX;
+	code = expand(&spool, file);
+	if (code && spool.fd >= 0)
+		close(spool.fd);
+	ZSTD_freeDCtx(spool.zstd);
+	free(spool.piece);
+	free(spool.tail);
+	return code;
+}
