@@ -533,6 +533,24 @@ START_TEST(lines_with_most_evidence_keep_their_detail)
 }
 END_TEST
 
+/* A transfer between caches says more than an access. */
+START_TEST(transfers_outweigh_accesses)
+{
+	struct fs_rollup rollup;
+	unsigned int wrong = 0;
+
+	ck_assert_int_eq(fs_rollup_init(&rollup), 0);
+	for (uint64_t line = 0; line < 2 * FS_ROLLUP_LINES_MAX; line++)
+		add_shared_line(&rollup, line, line & 1 ? 3 : 20, false, line & 1);
+	ck_assert_int_eq(fs_rollup_finish(&rollup, NULL), 0);
+	ck_assert_uint_eq(rollup.undetailed_lines, FS_ROLLUP_LINES_MAX);
+	for (size_t i = 0; i < rollup.group_count; i++)
+		wrong += !((rollup.groups[i].addr - 0x10000) / 64 & 1);
+	ck_assert_uint_eq(wrong, 0);
+	fs_rollup_free(&rollup);
+}
+END_TEST
+
 /* A line with more groups than may be kept of all keeps them, and is alone in that. */
 START_TEST(groups_are_bounded_but_for_one_line)
 {
@@ -652,6 +670,7 @@ int main(void)
 			    (int)(sizeof(loads) / sizeof(loads[0])));
 	tcase_add_loop_test(tests, order_does_not_matter, 0, 2);
 	tcase_add_loop_test(tests, lines_with_most_evidence_keep_their_detail, 0, 2);
+	tcase_add_test(tests, transfers_outweigh_accesses);
 	tcase_add_test(tests, groups_are_bounded_but_for_one_line);
 	tcase_add_test(tests, windows_widen_when_there_are_too_many);
 	tcase_add_test(tests, accesses_seen_once_do_not_widen_windows);

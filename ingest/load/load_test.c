@@ -477,6 +477,36 @@ START_TEST(watchpoints_tell_width_and_operation)
 }
 END_TEST
 
+/* Code that a watchpoint met once has its width; code that another event met too may do more. */
+START_TEST(a_width_is_told_by_watchpoints_alone)
+{
+	struct sample sample = {
+		.id = 13, .ip = 0x400050, .pid = APP, .tid = APP, .time = 600, .misc = USER | EXACT
+	};
+	struct test_file file;
+	sqlite3 *db = create_database();
+
+	begin_case(&file);
+	put_watch(&file, sample, 0x700000);
+	sample.ip = 0x400060;
+	put_watch(&file, sample, 0x700000);
+	sample.id = 14;
+	put_load(&file, sample, 0x700000, 0);
+	sample.ip = 0x400070;
+	put_load(&file, sample, 0x700000, 0);
+	sample.id = 13;
+	put_watch(&file, sample, 0x700000);
+	test_file_end(&file);
+	load(db, &file, "width");
+	check_text(db,
+		   "SELECT group_concat(printf('%x ', ip) || coalesce(width, '-'), ', ') FROM "
+		   "(SELECT * FROM code ORDER BY ip)",
+		   "400050 4, 400060 -, 400070 -");
+	sqlite3_close(db);
+	test_file_free(&file);
+}
+END_TEST
+
 /* ---- what a file may hold ---- */
 
 START_TEST(odd_numbers_in_samples)
@@ -651,6 +681,10 @@ static void make_many(struct test_file *file)
 		sample.cpu = i % 8;
 		put_load(file, sample, 0x700000 + i % 1024 * 8, 1 + i % 100);
 	}
+	/* so that ids of chains, counters and code do not begin at 1 in what is loaded next */
+	sample.id = 11;
+	sample.time++;
+	put_cycles(file, sample, 5, 7, (uint64_t[]){ CONTEXT_USER, 0x400900, 0x400910 }, 3);
 	test_file_end(file);
 }
 
@@ -661,7 +695,7 @@ START_TEST(batches_stay_in_order)
 
 	make_many(&file);
 	load(db, &file, "many");
-	ck_assert_int_eq(ask(db, "SELECT count(*) FROM sample"), MANY);
+	ck_assert_int_eq(ask(db, "SELECT count(*) FROM sample"), MANY + 1);
 	ck_assert_int_eq(ask(db, "SELECT count(*) FROM sample WHERE time_ns <> 599 + rowid"), 0);
 	ck_assert_int_eq(ask(db, "SELECT sum(samples) FROM line_total"), MANY);
 	ck_assert_int_eq(ask(db, "SELECT sum(latency) - (SELECT sum(latency_sum) FROM line_total) "
@@ -837,6 +871,12 @@ START_TEST(the_same_file_again)
 	ck_assert(result.already_there);
 	ck_assert_int_eq(result.trace_id, 1);
 	ck_assert_int_eq(sqlite3_total_changes(db), changes);
+	/* as symbols would have made */
+	ck_assert_int_eq(sqlite3_exec(db,
+				      "INSERT INTO function(id, dso_id, name) SELECT 1, min(id), "
+				      "'f' FROM dso WHERE trace_id = 1",
+				      NULL, NULL, NULL),
+			 SQLITE_OK);
 	options.replace = true;
 	ck_assert_int_eq(load_options(db, &file, options, &result), 0);
 	ck_assert(!result.already_there);
@@ -1037,6 +1077,7 @@ static void add_content_tests(TCase *tests)
 	tcase_add_test(tests, chains_are_a_tree);
 	tcase_add_test(tests, threads_spaces_and_code_go_by_time);
 	tcase_add_test(tests, watchpoints_tell_width_and_operation);
+	tcase_add_test(tests, a_width_is_told_by_watchpoints_alone);
 	tcase_add_test(tests, odd_numbers_in_samples);
 	tcase_add_test(tests, counters_that_cannot_be_followed);
 	tcase_add_test(tests, the_longest_chain);
