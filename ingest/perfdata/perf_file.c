@@ -55,11 +55,6 @@ static int refuse_magic(const struct fs_perf_file *file, const uint8_t *magic,
 			       "%s: offset 0: recorded on a big-endian machine, which this version "
 			       "does not read",
 			       file->path);
-	if (!memcmp(magic, "PERFFILE", 8))
-		return fs_fail(error, FS_REFUSED,
-			       "%s: offset 0: perf.data of version 1 (before 2012), which this "
-			       "version does not read",
-			       file->path);
 	return fs_fail(error, FS_REFUSED,
 		       "%s: offset 0: found %02x %02x %02x %02x %02x %02x %02x %02x, expected "
 		       "\"PERFILE2\": this is not a perf.data file",
@@ -305,7 +300,8 @@ static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct f
 			       "record finish",
 			       file->path);
 	FS_TRY(fs_perf_read(file, 0, bytes, have, error));
-	if (have < 8 || memcmp(fs_read_bytes(&reader, 8), "PERFILE2", 8) != 0)
+	fs_read_bytes(&reader, 8);
+	if (memcmp(bytes, "PERFILE2", 8) != 0 && memcmp(bytes, "PERFFILE", 8) != 0)
 		return refuse_magic(file, bytes, error);
 	header_size = fs_read_u64(&reader);
 	if (header_size == PIPE_HEADER_SIZE)
