@@ -19,11 +19,19 @@ struct fs_reader {
 	size_t size;
 	size_t offset;
 	bool failed;
+	bool swap; /* numbers stand in the other byte order than this machine's */
 };
 
 static inline struct fs_reader fs_reader_of(const void *data, size_t size)
 {
 	return (struct fs_reader){ .data = data, .size = size };
+}
+
+/* A reader over other bytes of the same origin: with the byte order of `like`. */
+static inline struct fs_reader fs_reader_like(const struct fs_reader *like, const void *data,
+					      size_t size)
+{
+	return (struct fs_reader){ .data = data, .size = size, .swap = like->swap };
 }
 
 static inline size_t fs_reader_left(const struct fs_reader *reader)
@@ -46,7 +54,7 @@ static inline const uint8_t *fs_read_bytes(struct fs_reader *reader, size_t size
 	return bytes;
 }
 
-#define FS_READER_DEFINE(name, type)                                                               \
+#define FS_READER_DEFINE(name, type, swapped)                                                      \
 	static inline type name(struct fs_reader *reader)                                          \
 	{                                                                                          \
 		const uint8_t *bytes = fs_read_bytes(reader, sizeof(type));                        \
@@ -54,12 +62,12 @@ static inline const uint8_t *fs_read_bytes(struct fs_reader *reader, size_t size
                                                                                                    \
 		if (bytes)                                                                         \
 			memcpy(&value, bytes, sizeof(value));                                      \
-		return value;                                                                      \
+		return reader->swap ? swapped(value) : value;                                      \
 	}
-FS_READER_DEFINE(fs_read_u8, uint8_t)
-FS_READER_DEFINE(fs_read_u16, uint16_t)
-FS_READER_DEFINE(fs_read_u32, uint32_t)
-FS_READER_DEFINE(fs_read_u64, uint64_t)
+FS_READER_DEFINE(fs_read_u8, uint8_t, (uint8_t))
+FS_READER_DEFINE(fs_read_u16, uint16_t, __builtin_bswap16)
+FS_READER_DEFINE(fs_read_u32, uint32_t, __builtin_bswap32)
+FS_READER_DEFINE(fs_read_u64, uint64_t, __builtin_bswap64)
 #undef FS_READER_DEFINE
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__

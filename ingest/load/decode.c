@@ -216,9 +216,8 @@ static int find_chain(struct fs_decoder *decoder, const struct observation *seen
 	size_t count = 0;
 
 	for (size_t i = 0; i < length; i++) {
-		uint64_t ip;
+		uint64_t ip = fs_sample_chain_entry(sample, i);
 
-		memcpy(&ip, sample->chain + 8 * i, 8);
 		if (ip >= CHAIN_CONTEXT_FIRST) {
 			in_kernel = ip == CHAIN_CONTEXT_KERNEL;
 			continue;

@@ -115,7 +115,7 @@ static int peek(struct fs_cursor *cursor, uint64_t position, struct fs_record *r
 
 	FS_TRY(fill(cursor, position, RECORD_MAX, error));
 	at = (size_t)(position - cursor->buffer_offset);
-	reader = fs_reader_of(cursor->buffer + at, cursor->buffer_used - at);
+	reader = fs_perf_reader(cursor->file, cursor->buffer + at, cursor->buffer_used - at);
 	ret_record->offset = position;
 	ret_record->type = fs_read_u32(&reader);
 	ret_record->misc = fs_read_u16(&reader);
@@ -123,7 +123,8 @@ static int peek(struct fs_cursor *cursor, uint64_t position, struct fs_record *r
 	if (reader.failed || ret_record->size < HEADER || ret_record->size > reader.size)
 		reader = fs_reader_of(NULL, 0);
 	else
-		reader = fs_reader_of(reader.data + HEADER, ret_record->size - (size_t)HEADER);
+		reader = fs_reader_like(&reader, reader.data + HEADER,
+					ret_record->size - (size_t)HEADER);
 	ret_record->payload = reader;
 	ret_record->raw.offset = position + ret_record->size;
 	ret_record->raw.size = raw_size(ret_record, reader);
@@ -140,7 +141,7 @@ static int peek_far(const struct fs_cursor *cursor, uint64_t position, struct fs
 	uint64_t left = cursor->file->data_end - position;
 	uint8_t bytes[HEADER + 8];
 	size_t size = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
-	struct fs_reader reader = fs_reader_of(bytes, size);
+	struct fs_reader reader = fs_perf_reader(cursor->file, bytes, size);
 
 	if (position >= cursor->buffer_offset &&
 	    position + size <= cursor->buffer_offset + cursor->buffer_used)
@@ -152,7 +153,7 @@ static int peek_far(const struct fs_cursor *cursor, uint64_t position, struct fs
 	ret_record->size = fs_read_u16(&reader);
 	if (!reader.failed && ret_record->size < reader.size)
 		reader.size = ret_record->size < HEADER ? HEADER : ret_record->size;
-	reader = fs_reader_of(bytes + reader.offset, fs_reader_left(&reader));
+	reader = fs_reader_like(&reader, bytes + reader.offset, fs_reader_left(&reader));
 	ret_record->raw.size = raw_size(ret_record, reader);
 	return 0;
 }
@@ -193,7 +194,8 @@ static int find_chain(struct fs_cursor *cursor, uint64_t from, uint64_t *ret_pos
 		bool chain;
 
 		FS_TRY(fill(cursor, position, HEADER, error));
-		header = fs_reader_of(cursor->buffer + (position - cursor->buffer_offset), HEADER);
+		header = fs_perf_reader(
+			cursor->file, cursor->buffer + (position - cursor->buffer_offset), HEADER);
 		type = fs_read_u32(&header);
 		fs_read_u16(&header);
 		if (!is_plausible(type, fs_read_u16(&header)))

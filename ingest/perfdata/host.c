@@ -423,17 +423,17 @@ static bool parse_mem_topology(struct parse *parse)
 		uint64_t node = fs_read_u64(reader);
 		uint64_t bits = fs_read_u64(reader);
 		uint64_t run = 0;
-		const uint8_t *words;
+		uint64_t word = 0;
 
 		fs_read_u64(reader); /* the size once more */
 		if (bits > fs_reader_left(reader) * 8 || bits > UINT64_MAX / block)
 			return false;
-		words = fs_read_bytes(reader, (size_t)((bits + 63) / 64 * 8));
-		if (!words)
-			return false;
 		for (uint64_t bit = 0; bit <= bits; bit++) {
-			bool set = bit < bits && words[bit / 8] >> bit % 8 & 1;
+			bool set;
 
+			if (bit < bits && bit % 64 == 0)
+				word = fs_read_u64(reader);
+			set = bit < bits && word >> bit % 64 & 1;
 			if (!set && run &&
 			    !add_range(parse->host, node, (bit - run) * block, bit * block - 1))
 				return false;
@@ -528,7 +528,8 @@ static bool parse_build_id(struct parse *parse)
 			return false;
 		bytes = fs_read_bytes(&parse->reader, size - 8u);
 		if (!bytes ||
-		    !fs_host_add_build_id(parse->host, misc, fs_reader_of(bytes, size - 8u)))
+		    !fs_host_add_build_id(parse->host, misc,
+					  fs_reader_like(&parse->reader, bytes, size - 8u)))
 			return false;
 	}
 	return !parse->reader.failed;
@@ -618,7 +619,7 @@ static int read_feature(struct parse *parse, unsigned int bit, struct fs_loss *l
 		free(bytes);
 		return FS_REFUSED;
 	}
-	parse->reader = fs_reader_of(bytes, section.size);
+	parse->reader = fs_perf_reader(parse->file, bytes, section.size);
 	if (!parsers[bit].parse(parse))
 		fs_loss_add(loss, FS_LOSS_BAD_FEATURE, 1, section.size, section.offset,
 			    "feature %s", parsers[bit].name);

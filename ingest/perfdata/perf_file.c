@@ -21,6 +21,7 @@ enum {
 	ATTRS_MAX = 65536,
 	IDS_MAX = 1 << 24,
 	SPOOL_BUFFER = 1 << 18,
+	HOSTNAME = 3, /* feature bit */
 };
 
 int fs_perf_read(const struct fs_perf_file *file, uint64_t offset, void *buffer, size_t size,
@@ -50,11 +51,6 @@ int fs_perf_read(const struct fs_perf_file *file, uint64_t offset, void *buffer,
 static int refuse_magic(const struct fs_perf_file *file, const uint8_t *magic,
 			struct fs_error *error)
 {
-	if (!memcmp(magic, "2ELIFREP", 8))
-		return fs_fail(error, FS_REFUSED,
-			       "%s: offset 0: recorded on a big-endian machine, which this version "
-			       "does not read",
-			       file->path);
 	return fs_fail(error, FS_REFUSED,
 		       "%s: offset 0: found %02x %02x %02x %02x %02x %02x %02x %02x, expected "
 		       "\"PERFILE2\": this is not a perf.data file",
@@ -77,10 +73,24 @@ static bool in_file(const struct fs_perf_file *file, struct fs_section section)
 	return section.offset <= file->size && section.size <= file->size - section.offset;
 }
 
-void fs_attr_parse(const uint8_t *bytes, size_t size, struct fs_attr *ret_attr)
+/*
+ * The flags are bit-fields, which a big-endian compiler fills from the other end: flag i stands in
+ * byte i / 8 at bit 7 - i % 8.
+ */
+static uint64_t read_flags(struct fs_reader *reader)
+{
+	const uint8_t *bytes = fs_read_bytes(reader, 8);
+	uint64_t flags = 0;
+
+	for (unsigned int i = 0; i < 64; i++)
+		flags |= (uint64_t)(bytes[i / 8] >> (reader->swap ? 7 - i % 8 : i % 8) & 1) << i;
+	return flags;
+}
+
+void fs_attr_parse(const uint8_t *bytes, size_t size, bool swap, struct fs_attr *ret_attr)
 {
 	uint8_t full[ATTR_SIZE_KNOWN] = { 0 };
-	struct fs_reader reader = fs_reader_of(full, sizeof(full));
+	struct fs_reader reader = { .data = full, .size = sizeof(full), .swap = swap };
 	struct fs_attr attr = { 0 };
 
 	memcpy(full, bytes, size < sizeof(full) ? size : sizeof(full));
@@ -90,7 +100,7 @@ void fs_attr_parse(const uint8_t *bytes, size_t size, struct fs_attr *ret_attr)
 	attr.sample_period = fs_read_u64(&reader);
 	attr.sample_type = fs_read_u64(&reader);
 	attr.read_format = fs_read_u64(&reader);
-	attr.flags = fs_read_u64(&reader);
+	attr.flags = read_flags(&reader);
 	fs_read_u32(&reader); /* wakeup_events */
 	attr.bp_type = fs_read_u32(&reader);
 	attr.config1 = fs_read_u64(&reader);
@@ -136,7 +146,10 @@ static int read_ids(struct fs_perf_file *file, struct fs_event *event, struct fs
 		return fs_fail(error, FS_NOMEM, "%s: out of memory for %zu event ids", file->path,
 			       count);
 	event->id_count = count;
-	return fs_perf_read(file, ids.offset, event->ids, count * 8, error);
+	FS_TRY(fs_perf_read(file, ids.offset, event->ids, count * 8, error));
+	for (size_t i = 0; file->swap && i < count; i++)
+		event->ids[i] = __builtin_bswap64(event->ids[i]);
+	return 0;
 }
 
 /* One entry of the attrs section; it ends with the section of its ids. */
@@ -146,9 +159,9 @@ static int read_attr(struct fs_perf_file *file, const uint8_t *entry, size_t str
 	size_t index = file->event_count;
 	uint64_t offset = file->attrs.offset + index * stride;
 	struct fs_event *event = &file->events[index];
-	struct fs_reader reader = fs_reader_of(entry + stride - 16, 16);
+	struct fs_reader reader = fs_perf_reader(file, entry + stride - 16, 16);
 
-	fs_attr_parse(entry, stride - 16, &event->attr);
+	fs_attr_parse(entry, stride - 16, file->swap, &event->attr);
 	event->leader = -1;
 	if (stride - 16 > ATTR_SIZE_KNOWN)
 		fs_loss_add(loss, FS_LOSS_ATTR_TAIL, 1, stride - 16 - ATTR_SIZE_KNOWN, offset,
@@ -198,7 +211,7 @@ static int read_feature_table(struct fs_perf_file *file, const uint64_t *bitmap,
 
 	for (unsigned int bit = 0; bit < FS_FEATURE_BITS; bit++) {
 		uint8_t bytes[16];
-		struct fs_reader reader = fs_reader_of(bytes, sizeof(bytes));
+		struct fs_reader reader = fs_perf_reader(file, bytes, sizeof(bytes));
 		struct fs_section entry = { .offset = at, .size = sizeof(bytes) };
 
 		if (!(bitmap[bit / 64] >> bit % 64 & 1))
@@ -276,6 +289,35 @@ static void settle_data(struct fs_perf_file *file, struct fs_loss *loss)
 			    file->data.size - (file->size - file->data.offset), file->size, "file");
 }
 
+/*
+ * Magic number and byte order. Version 1 had no number that tells the order; there the size of the
+ * header makes sense in one of them only.
+ */
+static bool recognise(struct fs_perf_file *file, const uint8_t *bytes)
+{
+	struct fs_reader reader = fs_reader_of(bytes + 8, 8);
+
+	file->swap = !memcmp(bytes, "2ELIFREP", 8);
+	if (file->swap || !memcmp(bytes, "PERFILE2", 8))
+		return true;
+	file->swap = fs_read_u64(&reader) > UINT32_MAX;
+	return !memcmp(bytes, "PERFFILE", 8);
+}
+
+/*
+ * The bitmap is an array of the recorder's `unsigned long`: where that had 32 bits and the other
+ * byte order, the halves of each word stand exchanged. Every recorder sets HOSTNAME, which tells.
+ */
+static void read_bitmap(struct fs_reader *reader, uint64_t *ret_bitmap)
+{
+	for (unsigned int i = 0; i < 4; i++)
+		ret_bitmap[i] = fs_read_u64(reader);
+	if (!reader->swap || ret_bitmap[0] >> HOSTNAME & 1)
+		return;
+	for (unsigned int i = 0; i < 4; i++)
+		ret_bitmap[i] = ret_bitmap[i] << 32 | ret_bitmap[i] >> 32;
+}
+
 /* All behind the 16 bytes of the header is records. */
 static int read_stream(struct fs_perf_file *file, struct fs_loss *loss, struct fs_error *error)
 {
@@ -301,8 +343,9 @@ static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct f
 			       file->path);
 	FS_TRY(fs_perf_read(file, 0, bytes, have, error));
 	fs_read_bytes(&reader, 8);
-	if (memcmp(bytes, "PERFILE2", 8) != 0 && memcmp(bytes, "PERFFILE", 8) != 0)
+	if (!recognise(file, bytes))
 		return refuse_magic(file, bytes, error);
+	reader.swap = file->swap;
 	header_size = fs_read_u64(&reader);
 	if (header_size == PIPE_HEADER_SIZE)
 		return read_stream(file, loss, error);
@@ -315,8 +358,7 @@ static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct f
 	file->data = read_section(&reader);
 	read_section(&reader); /* event_types: unused since 2013 */
 	if (header_size == HEADER_SIZE)
-		for (unsigned int i = 0; i < 4; i++)
-			bitmap[i] = fs_read_u64(&reader);
+		read_bitmap(&reader, bitmap);
 	FS_TRY(check_header(file, header_size, attr_size, error));
 	note_section(file, file->attrs);
 	FS_TRY(read_attrs(file, attr_size, loss, error));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The perf.data container, little-endian: header, event attributes, feature sections and the
+ * The perf.data container, in both byte orders: header, event attributes, feature sections and the
  * records. Streams are read by stream.h and look like files afterwards.
  *
  *   | header (104) | ... attrs | ids ... | data section: records | feature table | features |
@@ -110,6 +110,7 @@ struct fs_perf_file {
 	uint64_t data_end;     /* data.offset + what of the data section is there */
 	uint64_t sections_end; /* of the last section; later bytes belong to none */
 	bool unclean;	       /* data.size was 0: no features */
+	bool swap;	       /* recorded in the other byte order */
 	struct fs_event *events;
 	size_t event_count;
 	struct fs_section features[FS_FEATURE_BITS]; /* size 0 and offset 0: absent */
@@ -129,8 +130,15 @@ void fs_perf_close(struct fs_perf_file *file);
 int fs_perf_read(const struct fs_perf_file *file, uint64_t offset, void *buffer, size_t size,
 		 struct fs_error *error);
 
+/* A reader over bytes of the file, in its byte order. */
+static inline struct fs_reader fs_perf_reader(const struct fs_perf_file *file, const void *data,
+					      size_t size)
+{
+	return (struct fs_reader){ .data = data, .size = size, .swap = file->swap };
+}
+
 /* Parse one attribute of `size` bytes; a longer one than known is cut. */
-void fs_attr_parse(const uint8_t *bytes, size_t size, struct fs_attr *ret_attr);
+void fs_attr_parse(const uint8_t *bytes, size_t size, bool swap, struct fs_attr *ret_attr);
 
 enum fs_record_type {
 	FS_RECORD_MMAP = 1,

@@ -41,7 +41,9 @@ static void skip_read(struct fs_reader *reader, uint64_t format)
 bool fs_sample_read_next(const struct fs_attr *attr, const struct fs_sample *sample, size_t *state,
 			 struct fs_read_value *ret_value)
 {
-	struct fs_reader reader = fs_reader_of(sample->read, sample->read_size);
+	struct fs_reader reader = { .data = sample->read,
+				    .size = sample->read_size,
+				    .swap = sample->swap };
 	uint64_t format = attr->read_format;
 	bool group = format & FS_READ_GROUP;
 	uint64_t count = group ? fs_read_u64(&reader) : 1;
@@ -213,7 +215,7 @@ static enum fs_sample_result decode(const struct fs_attr *attr, const struct fs_
 {
 	struct fs_reader reader = *payload;
 
-	*ret_sample = (struct fs_sample){ 0 };
+	*ret_sample = (struct fs_sample){ .swap = payload->swap };
 	read_head(attr, &reader, ret_sample);
 	if (!(attr->sample_type & ~(uint64_t)FS_SAMPLE_KNOWN)) {
 		read_variable(attr, &reader, index_when_empty, ret_sample);
@@ -254,7 +256,7 @@ void fs_sample_id_take(const struct fs_attr *attr, struct fs_reader *payload,
 	if (!(attr->flags & FS_ATTR_SAMPLE_ID_ALL) || payload->size < 8 * words)
 		return;
 	payload->size -= 8 * words;
-	reader = fs_reader_of(payload->data + payload->size, 8 * words);
+	reader = fs_reader_like(payload, payload->data + payload->size, 8 * words);
 	if (type & FS_SAMPLE_TID) {
 		ret_id->pid = fs_read_u32(&reader);
 		ret_id->tid = fs_read_u32(&reader);

@@ -32,6 +32,7 @@ struct fs_sample {
 	uint64_t phys_addr;
 	uint64_t data_page_size;
 	uint64_t code_page_size;
+	bool swap; /* `read` and `chain` are in the other byte order */
 };
 
 /* From best to worst. */
@@ -44,6 +45,15 @@ enum fs_sample_result {
 /* Decode the payload of a SAMPLE record of an event. *payload itself is not moved. */
 enum fs_sample_result fs_sample_decode(const struct fs_attr *attr, const struct fs_reader *payload,
 				       struct fs_sample *ret_sample);
+
+/* Entry i of the call chain. */
+static inline uint64_t fs_sample_chain_entry(const struct fs_sample *sample, size_t i)
+{
+	uint64_t ip;
+
+	memcpy(&ip, sample->chain + 8 * i, 8);
+	return sample->swap ? __builtin_bswap64(ip) : ip;
+}
 
 /* One counter value of PERF_SAMPLE_READ. */
 struct fs_read_value {

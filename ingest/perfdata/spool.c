@@ -29,6 +29,7 @@ enum {
 };
 
 struct spool {
+	const struct fs_perf_file *file;
 	struct fs_loss *loss;
 	struct fs_error *error;
 	int fd;
@@ -66,9 +67,9 @@ static int emit_records(struct spool *spool)
 	size_t at = 0;
 
 	while (spool->tail_used - at >= HEADER) {
-		uint16_t size;
+		struct fs_reader reader = fs_perf_reader(spool->file, spool->tail + at + 6, 2);
+		uint16_t size = fs_read_u16(&reader);
 
-		memcpy(&size, spool->tail + at + 6, sizeof(size));
 		if (size < HEADER)
 			size = HEADER;
 		if (size > spool->tail_used - at)
@@ -122,13 +123,8 @@ static int copy_raw(struct spool *spool, const struct fs_perf_file *source, stru
 static int copy_record(struct spool *spool, const struct fs_perf_file *source,
 		       const struct fs_record *record)
 {
-	uint8_t header[HEADER];
-
-	memcpy(header, &record->type, 4);
-	memcpy(header + 4, &record->misc, 2);
-	memcpy(header + 6, &record->size, 2);
-	FS_TRY(emit(spool, header, sizeof(header)));
-	FS_TRY(emit(spool, record->payload.data, record->payload.size));
+	/* the header stands before the payload in the cursor's buffer */
+	FS_TRY(emit(spool, record->payload.data - HEADER, record->size));
 	return copy_raw(spool, source, record->raw);
 }
 
@@ -174,7 +170,7 @@ static int spool_source(struct spool *spool, const struct fs_perf_file *source)
 static int spool_parts(struct spool *spool, struct fs_perf_file *file)
 {
 	for (int number = 0; number < PARTS_MAX; number++) {
-		struct fs_perf_file part = { .path = file->path };
+		struct fs_perf_file part = { .path = file->path, .swap = file->swap };
 		struct stat status;
 		char name[32];
 		int code;
@@ -223,7 +219,7 @@ static int expand(struct spool *spool, struct fs_perf_file *file)
 
 int fs_spool_expand(struct fs_perf_file *file, struct fs_loss *loss, struct fs_error *error)
 {
-	struct spool spool = { .loss = loss, .error = error, .fd = -1 };
+	struct spool spool = { .file = file, .loss = loss, .error = error, .fd = -1 };
 	int code;
 
 	if (!file->has_feature[FS_FEATURE_COMPRESSED] && file->directory_fd < 0)

@@ -44,14 +44,15 @@ static int add_event(struct fs_perf_file *file, const struct fs_record *record, 
 	if (FS_RESERVE(file->events, *capacity, file->event_count + 1))
 		return fs_fail(error, FS_NOMEM, "%s: out of memory", file->path);
 	event = &file->events[file->event_count];
-	fs_attr_parse(attr, size, &event->attr);
+	fs_attr_parse(attr, size, file->swap, &event->attr);
 	event->leader = -1;
 	event->id_count = fs_reader_left(&payload) / 8;
 	event->ids = malloc(event->id_count ? event->id_count * 8 : 1);
 	if (!event->ids)
 		return fs_fail(error, FS_NOMEM, "%s: out of memory", file->path);
 	file->event_count++;
-	memcpy(event->ids, payload.data + payload.offset, event->id_count * 8);
+	for (size_t i = 0; i < event->id_count; i++)
+		event->ids[i] = fs_read_u64(&payload);
 	if (size > ATTR_SIZE_KNOWN)
 		fs_loss_add(loss, FS_LOSS_ATTR_TAIL, 1, size - ATTR_SIZE_KNOWN, record->offset,
 			    "events");

@@ -339,11 +339,11 @@ static int handle_event_update(struct handling *handling)
 		return 0;
 	event = &handling->session->file.events[index];
 	if (kind == EVENT_UPDATE_SCALE) {
-		const uint8_t *bytes = fs_read_bytes(&handling->payload, sizeof(double));
+		uint64_t bits = fs_read_u64(&handling->payload);
 
-		if (!bytes)
+		if (handling->payload.failed)
 			return too_short(handling);
-		memcpy(&event->scale, bytes, sizeof(double));
+		memcpy(&event->scale, &bits, sizeof(event->scale));
 		return 0;
 	}
 	if (kind != EVENT_UPDATE_UNIT && kind != EVENT_UPDATE_NAME)
@@ -477,13 +477,13 @@ static const struct fs_attr *trailer_attr(const struct fs_session *session,
 					  const struct fs_reader *payload)
 {
 	const struct fs_attr *first = &session->file.events[0].attr;
-	uint64_t id = 0;
+	struct fs_reader last;
 	int64_t event;
 
 	if (!(first->sample_type & FS_SAMPLE_IDENTIFIER) || payload->size < 8)
 		return first;
-	memcpy(&id, payload->data + payload->size - 8, sizeof(id));
-	event = fs_session_event_of_id(session, id);
+	last = fs_reader_like(payload, payload->data + payload->size - 8, 8);
+	event = fs_session_event_of_id(session, fs_read_u64(&last));
 	return event == FS_NONE ? first : &session->file.events[event].attr;
 }
 
@@ -662,6 +662,14 @@ static int walk(struct fs_session *session, struct fs_error *error)
 	return code;
 }
 
+static bool has_records(const struct fs_session *session)
+{
+	for (size_t type = 0; type < FS_RECORD_TYPES; type++)
+		if (session->record_count[type])
+			return true;
+	return false;
+}
+
 int fs_session_open(struct fs_session *session, const char *path, struct fs_error *error)
 {
 	*session = (struct fs_session){ .file = { .fd = -1, .input_fd = -1, .directory_fd = -1 },
@@ -678,6 +686,12 @@ int fs_session_open(struct fs_session *session, const char *path, struct fs_erro
 	FS_TRY(fs_spool_expand(&session->file, &session->loss, error));
 	FS_TRY(index_ids(session, error));
 	FS_TRY(walk(session, error));
+	if (fs_loss_is_damaged(&session->loss) && !has_records(session))
+		return fs_fail(
+			error, FS_REFUSED,
+			"%s: offset 0x%llx: no record of any kind was found from here on: the "
+			"file is damaged beyond use",
+			path, (unsigned long long)session->file.data.offset);
 	return settle(session, error);
 }
 

@@ -17,6 +17,9 @@ Operations, applied in order; numbers may be hexadecimal:
   feature-bit NUMBER           a feature that nobody knows, with 16 bytes of content
   noise SEED COUNT             so many bytes, words or runs of bytes at random places
   cut BYTES                    keep so many bytes
+  keep-features NUMBER,...     clear the other bits of the feature bitmap
+  big-endian                   the same recording from a big-endian machine; must come last, and only
+                               features 2 to 10, 12, 20 and 21 may be there
   stream                       the same recording as `perf record -o -` writes it; must come last
 """
 import random
@@ -186,11 +189,156 @@ def op_stream(data):
     data.bytes = out + data.bytes[start:start + data.header("data.size")]
 
 
+def op_keep_features(data, numbers):
+    keep = {int(number) for number in numbers.split(",")}
+    table = data.features()
+    entries = [bytes(data.bytes[entry:entry + 16]) for number, entry in sorted(table.items()) if number in keep]
+    at = data.header("data.offset") + data.header("data.size")
+    data.bytes[at:at + 16 * len(entries)] = b"".join(entries)
+    for word in range(4):
+        bits = sum(1 << number % 64 for number in table if number in keep and number // 64 == word)
+        data.put(72 + 8 * word, "<Q", bits)
+
+
+class Swapper:
+    """Walks bytes and turns the numbers in them around: I and Q as in struct, s raw bytes."""
+
+    def __init__(self, content):
+        self.content, self.out, self.at = bytes(content), bytearray(), 0
+
+    def take(self, form):
+        values = []
+        for kind in form:
+            size = {"B": 1, "H": 2, "I": 4, "Q": 8}[kind]
+            value, = struct.unpack_from("<" + kind, self.content, self.at)
+            self.out += struct.pack(">" + kind, value)
+            self.at += size
+            values.append(value)
+        return values
+
+    def raw(self, size):
+        self.out += self.content[self.at:self.at + size]
+        self.at += size
+
+    def string(self):
+        self.raw(self.take("I")[0])
+
+    def attr(self, size):
+        end = self.at + size
+        self.take("IIQQQQ")
+        # bit-fields begin at the other end of each byte
+        self.out += bytes(int(f"{byte:08b}"[::-1], 2) for byte in self.content[self.at:self.at + 8])
+        self.at += 8
+        for form in ("II", "Q", "Q", "Q", "Q", "II", "Q", "IHH", "II"):
+            if self.at < end:
+                self.take(form)
+        self.take("Q" * ((end - self.at) // 8))
+        assert self.at == end
+
+
+SAMPLE_FIELDS = [(16, "Q"), (0, "Q"), (1, "II"), (2, "Q"), (3, "Q"), (6, "Q"), (9, "Q"), (7, "II"), (8, "Q"),
+                 (14, "Q"), (15, "Q"), (19, "Q"), (24, "Q")]
+TRAILER_FIELDS = [(1, "II"), (2, "Q"), (6, "Q"), (9, "Q"), (7, "II"), (16, "Q")]
+
+
+def fields(table, sample_type):
+    return "".join(form for bit, form in table if sample_type >> bit & 1)
+
+
+def swap_record(data, offset, kind, misc, size, sample_type):
+    swap = Swapper(data.bytes[offset:offset + size])
+    swap.take("IHH")
+    trailer = fields(TRAILER_FIELDS, sample_type) if kind < 64 and kind != 9 else ""
+    end = size - struct.calcsize("<" + trailer)
+    if kind == 9:
+        assert not sample_type & ~sum(1 << bit for bit, _ in SAMPLE_FIELDS)
+        swap.take(fields(SAMPLE_FIELDS, sample_type))
+    elif kind in (1, 10):
+        swap.take("IIQQQ")
+        if kind == 10:
+            swap.raw(24) if misc & 1 << 14 else swap.take("IIQQ")
+            swap.take("II")
+        swap.raw(end - swap.at)
+    elif kind == 3:
+        swap.take("II")
+        swap.raw(end - swap.at)
+    elif kind in (4, 7):
+        swap.take("IIIIQ")
+    elif kind == 73:
+        for _ in range(swap.take("Q")[0]):
+            swap.take("Q")
+            swap.raw(16)
+    elif kind == 74:
+        swap.take("H" * ((end - swap.at) // 2))
+    else:
+        swap.take("Q" * ((end - swap.at) // 8))
+    swap.take(trailer)
+    assert swap.at == size, (kind, swap.at, size)
+    return swap.out
+
+
+def swap_feature(number, section):
+    swap = Swapper(section)
+    if number in (3, 4, 5, 6, 8, 9):
+        swap.string()
+    elif number == 7:
+        swap.take("II")
+    elif number == 20:
+        for _ in range(swap.take("II")[1]):
+            swap.take("IIII")
+            for _ in range(3):
+                swap.string()
+    elif number == 12:
+        count, size = swap.take("II")
+        for _ in range(count):
+            swap.attr(size)
+            ids, = swap.take("I")
+            swap.string()
+            swap.take("Q" * ids)
+    elif number == 2:
+        while swap.at < len(section):
+            start = swap.at
+            _, _, size = swap.take("IHH")
+            swap.take("I")
+            swap.raw(size - (swap.at - start))
+    else:
+        swap.take("Q" * (len(section) // 8))
+    swap.raw(len(section) - swap.at)
+    return swap.out
+
+
+def op_big_endian(data):
+    stride, start, size = data.header("attr_size"), data.header("attrs.offset"), data.header("attrs.size")
+    out = bytearray(data.bytes)
+    sample_types = {data.u64(at + 24) for at in range(start, start + size, stride)}
+    assert len(sample_types) == 1
+    for at in range(start, start + size, stride):
+        ids, length = data.u64(at + stride - 16), data.u64(at + stride - 8)
+        entry = Swapper(data.bytes[at:at + stride])
+        entry.attr(stride - 16)
+        entry.take("QQ")
+        out[at:at + stride] = entry.out
+        swap = Swapper(data.bytes[ids:ids + length])
+        swap.take("Q" * (length // 8))
+        out[ids:ids + length] = swap.out
+    for offset, kind, misc, length in data.records():
+        out[offset:offset + length] = swap_record(data, offset, kind, misc, length, *sample_types)
+    for number, entry in data.features().items():
+        at, length = data.u64(entry), data.u64(entry + 8)
+        out[at:at + length] = swap_feature(number, data.bytes[at:at + length])
+        out[entry:entry + 16] = struct.pack(">QQ", at, length)
+    header = Swapper(data.bytes[8:104])
+    header.take("Q" * 12)
+    out[:104] = b"2ELIFREP" + header.out
+    data.bytes = out
+
+
 OPERATIONS = {"header": (op_header, 2), "attr": (op_attr, 3), "attr-tail": (op_attr_tail, 1),
               "record": (op_record, 3), "word": (op_word, 3), "insert": (op_insert, 3),
               "feature": (op_feature, 3), "feature-u32": (op_feature_u32, 3), "feature-bit": (op_feature_bit, 1),
               "noise": (op_noise, 2),
-              "cut": (op_cut, 1), "stream": (op_stream, 0)}
+              "cut": (op_cut, 1), "stream": (op_stream, 0),
+              "keep-features": (op_keep_features, 1), "big-endian": (op_big_endian, 0)}
 
 
 def main():
