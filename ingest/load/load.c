@@ -21,6 +21,7 @@ struct load {
 	struct fs_decoder decoder;
 	struct fs_queue queue;
 	struct fs_hash_file hash;
+	bool hash_begun;
 	struct fs_trace_facts facts;
 	struct fs_symbols_of_trace symbols;
 	struct fs_symbol_query *queries;
@@ -75,6 +76,22 @@ static int read_bases(struct load *load, struct fs_id_bases *bases)
 
 /* ---- the same trace again ---- */
 
+/*
+ * Hash the input in a thread of its own, once. Mostly that waits until the samples are written,
+ * when one processor has nothing else to do.
+ */
+static int begin_hash(struct load *load)
+{
+	const struct fs_perf_file *file = &load->session.file;
+
+	if (load->hash_begun)
+		return 0;
+	load->hash_begun = true;
+	/* a directory is hashed by its joined records: its files' bytes stand nowhere together */
+	return fs_hash_file_begin(&load->hash, file->directory_fd < 0 ? file->input_fd : file->fd,
+				  load->error);
+}
+
 /* The trace of the same bytes, 0 if there is none. The hash is only waited for where a trace of
  * the same size is there. */
 static int find_same(struct load *load, int64_t *ret_trace)
@@ -91,7 +108,9 @@ static int find_same(struct load *load, int64_t *ret_trace)
 	while (!code && !*ret_trace && sqlite3_step(statement) == SQLITE_ROW) {
 		const char *sha256 = (const char *)sqlite3_column_text(statement, 1);
 
-		code = fs_hash_file_end(&load->hash, load->error);
+		code = begin_hash(load);
+		if (!code)
+			code = fs_hash_file_end(&load->hash, load->error);
 		if (!code && sha256 && !strcmp(sha256, load->hash.hex))
 			*ret_trace = sqlite3_column_int64(statement, 0);
 	}
@@ -350,6 +369,8 @@ static int write_batches(struct load *load)
 	fs_bulk_close(&samples);
 	fs_bulk_close(&reads);
 	if (!code)
+		code = begin_hash(load);
+	if (!code)
 		sync_early(load->db);
 	return code;
 }
@@ -380,15 +401,11 @@ static int run_both(struct load *load)
 
 static int load_trace(struct load *load, struct fs_load_result *result)
 {
-	const struct fs_perf_file *file = &load->session.file;
 	struct fs_id_bases bases;
 	struct json_object *object;
 	int64_t same;
 	int code;
 
-	/* a directory is hashed by its joined records: its files' bytes stand nowhere together */
-	FS_TRY(fs_hash_file_begin(&load->hash, file->directory_fd < 0 ? file->input_fd : file->fd,
-				  load->error));
 	FS_TRY(find_same(load, &same));
 	if (same && !load->options->replace) {
 		result->already_there = true;
