@@ -912,6 +912,7 @@ static int add_runs(struct fs_rollup *rollup, struct building *building, struct 
 
 	FS_TRY(spill(rollup, error));
 	FS_TRY(end_sorting(rollup, error));
+	free_chunks(rollup);
 	runs = calloc(rollup->run_count, sizeof(*runs));
 	heap = calloc(rollup->run_count, sizeof(*heap));
 	code = runs && heap ? merge_runs(rollup, building, runs, heap, error)
