@@ -773,7 +773,7 @@ static void check_traced(const char *root, const uint64_t *offsets, const int *o
 		return;
 	}
 	read_build_id(path, build_id);
-	lookup_init(&lookup, "/root/simcap/01_ggml_barrier", build_id);
+	lookup_init(&lookup, "/opt/elsewhere/01_ggml_barrier", build_id);
 	for (size_t i = 0; i < count; i++)
 		lookup_add(&lookup, offsets[i], true);
 	lookup_run(&lookup, root, false);
