@@ -63,6 +63,15 @@ static int create(struct fs_target *target, struct fs_error *error)
 		free(directory);
 		return fs_fail(error, FS_USAGE, "%s: the name is too long", target->path);
 	}
+	if (access(directory, W_OK | X_OK)) {
+		int code = fs_fail(error, FS_OUTPUT, "%s: cannot write to the directory %s: %s",
+				   target->path, directory, strerror(errno));
+
+		free(directory);
+		free(target->temporary);
+		target->temporary = NULL;
+		return code;
+	}
 	remove_stale(directory, base);
 	unlink(target->temporary);
 	free(directory);
