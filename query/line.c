@@ -119,8 +119,32 @@ static void take(sqlite3_stmt *statement, struct line *line)
 	snprintf(line->space, sizeof(line->space), "%s", fs_database_text(statement, 2));
 }
 
+static int no_such_line(const struct fs_options *options, const char *what, struct fs_error *error)
+{
+	char sentence[512];
+
+	FS_TRY(fs_trace_blindness(options, sentence, sizeof(sentence), error));
+	return fs_fail(error, FS_USAGE, "%s: %s", what,
+		       *sentence ? sentence : "no such line was sampled in this trace");
+}
+
+/* Why a line has no rows: single accesses are kept only where they can contend. */
+static const char *why_empty(const struct fs_options *options, const char *verdict)
+{
+	if (!strcmp(verdict, "read-only"))
+		return "only totals are kept for lines that nobody was seen to write; "
+		       "`fsquery top-lines --all` shows them";
+	if (!strcmp(verdict, "private"))
+		return "only totals are kept for lines that one thread touched; "
+		       "`fsquery top-lines --all` shows them";
+	if (fs_options_filtered(options))
+		return "no access to this line is kept with these filters";
+	return "only totals are kept for this line: single accesses are kept for lines that one "
+	       "thread was seen to write and another to touch";
+}
+
 /* Candidates come one per address space; there must be exactly one. */
-static int take_only(const struct fs_query *query, sqlite3_stmt *statement, const char *what,
+static int take_only(const struct fs_options *options, sqlite3_stmt *statement, const char *what,
 		     struct line *line, struct fs_error *error)
 {
 	char names[400] = "";
@@ -137,9 +161,9 @@ static int take_only(const struct fs_query *query, sqlite3_stmt *statement, cons
 		count++;
 	}
 	if (step != SQLITE_DONE)
-		return fs_database_fail(query, error);
+		return fs_database_fail(options->query, error);
 	if (!count)
-		return fs_fail(error, FS_USAGE, "%s: no such line was sampled in this trace", what);
+		return no_such_line(options, what, error);
 	if (count > 1)
 		return fs_fail(error, FS_USAGE,
 			       "%s lies in %d address spaces: %s; choose with --space", what, count,
@@ -164,7 +188,7 @@ static int find_by_rank(const struct fs_options *options, struct line *line, str
 	snprintf(what, sizeof(what), "rank %lld of top-lines", (long long)request->rank);
 	sqlite3_bind_int64(statement, 1, options->trace_id);
 	sqlite3_bind_int64(statement, 2, request->rank);
-	code = take_only(options->query, statement, what, line, error);
+	code = take_only(options, statement, what, line, error);
 	sqlite3_finalize(statement);
 	return code;
 }
@@ -193,7 +217,7 @@ static int find_by_address(const struct fs_options *options, struct line *line,
 	sqlite3_bind_int64(statement, 3, line->size);
 	if (request->space)
 		sqlite3_bind_text(statement, 4, request->space, -1, SQLITE_STATIC);
-	code = take_only(options->query, statement, what, line, error);
+	code = take_only(options, statement, what, line, error);
 	sqlite3_finalize(statement);
 	return code;
 }
@@ -220,7 +244,9 @@ static int describe(struct fs_options *options, const struct line *line, struct 
 	sqlite3_bind_int64(statement, 1, options->trace_id);
 	sqlite3_bind_int64(statement, 2, line->base);
 	sqlite3_bind_int64(statement, 3, line->space_id);
-	if (sqlite3_step(statement) == SQLITE_ROW)
+	options->empty = why_empty(options, "");
+	if (sqlite3_step(statement) == SQLITE_ROW) {
+		options->empty = why_empty(options, fs_database_text(statement, 0));
 		code = fs_options_note(options, error,
 				       "line %s, %lld bytes, in %s: rank %lld, verdict "
 				       "%s: %s",
@@ -228,11 +254,12 @@ static int describe(struct fs_options *options, const struct line *line, struct 
 				       (long long)sqlite3_column_int64(statement, 2),
 				       fs_database_text(statement, 0),
 				       fs_database_text(statement, 1));
-	else
+	} else {
 		code = fs_options_note(options, error,
 				       "line %s, %lld bytes, in %s: not among the lines "
 				       "that were judged",
 				       address, (long long)line->size, line->space);
+	}
 	sqlite3_finalize(statement);
 	return code;
 }
@@ -292,8 +319,6 @@ static const struct fs_listing listing = {
 	.argp = &argp,
 	.before = find,
 	.nouns = "rows",
-	.empty = "no access to this line is kept with these filters; lines that only one thread "
-		 "touched have totals only",
 };
 
 FS_COMMAND(line)

@@ -10,8 +10,10 @@
  */
 #include "query/listing.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -27,6 +29,20 @@ struct chosen {
 static const struct fs_render_format *format_of(const struct fs_options *options)
 {
 	return options->format ? options->format : &fs_format_table;
+}
+
+bool fs_options_brief(const struct fs_options *options)
+{
+	return options->listing->worth && !options->all && format_of(options)->for_people;
+}
+
+bool fs_options_filtered(const struct fs_options *options)
+{
+	for (int i = 0; i < FS_FILTER_MAX; i++) {
+		if (options->filters[i])
+			return true;
+	}
+	return false;
 }
 
 static struct fs_render_options render_options(const struct fs_query *query)
@@ -54,13 +70,35 @@ static const char *column_name(const void *list, size_t index)
 	return ((const struct fs_query_column *)list)[index].shown.name;
 }
 
+/* "HITM LCL" is also hitm_lcl: without case, a blank may be an underscore. */
+static bool same_heading(const char *heading, const char *text)
+{
+	for (; *heading && *text; heading++, text++) {
+		if (tolower((unsigned char)*heading) != tolower((unsigned char)*text) &&
+		    !(*heading == ' ' && *text == '_'))
+			return false;
+	}
+	return *heading == *text;
+}
+
+/* By name; else by heading, where a column that a table shows by default goes first. */
 static const struct fs_query_column *find_column(const struct fs_listing *listing, const char *name)
 {
+	const struct fs_query_column *found = NULL;
+
 	for (size_t i = 0; i < listing->count; i++) {
-		if (!strcmp(listing->columns[i].shown.name, name))
+		if (!strcasecmp(listing->columns[i].shown.name, name))
 			return &listing->columns[i];
 	}
-	return NULL;
+	for (size_t i = 0; i < listing->count; i++) {
+		const struct fs_render_column *column = &listing->columns[i].shown;
+
+		if (!same_heading(fs_render_heading(column), name))
+			continue;
+		if (!found || column->flags & ~found->shown.flags & FS_SHOW_DEFAULT)
+			found = &listing->columns[i];
+	}
+	return found;
 }
 
 static int unknown_column(const struct fs_listing *listing, const char *name,
@@ -117,7 +155,7 @@ static int add_named_column(const struct fs_options *options, const char *name,
 	for (size_t i = 0; i < listing->count; i++) {
 		const char *group = listing->columns[i].shown.group;
 
-		if (!group || strcmp(group, name) != 0)
+		if (!group || strcmp(group, column->shown.name) != 0)
 			continue;
 		FS_TRY(add_column(chosen, &listing->columns[i], error));
 		any = true;
@@ -149,6 +187,13 @@ static int choose_columns(const struct fs_options *options, struct chosen *chose
 static const char *expression_of(const struct fs_query_column *column)
 {
 	return column->expression ? column->expression : column->shown.name;
+}
+
+static const char *shown_expression(const struct fs_options *options,
+				    const struct fs_query_column *column)
+{
+	return column->people && format_of(options)->for_people ? column->people
+								: expression_of(column);
 }
 
 /* "17,20-25" on an expression: (e BETWEEN 17 AND 17 OR e BETWEEN 20 AND 25) */
@@ -242,6 +287,8 @@ static int append_from(sqlite3_str *sql, const struct fs_options *options, struc
 	for (int i = 0; i < FS_FILTER_MIN_SAMPLES; i++)
 		FS_TRY(append_filter(sql, options, (enum fs_filter)i, error));
 	sqlite3_str_appendall(sql, rest);
+	if (fs_options_brief(options))
+		sqlite3_str_appendf(sql, " AND (%s)", options->listing->worth);
 	return append_filter(sql, options, FS_FILTER_MIN_SAMPLES, error);
 }
 
@@ -298,7 +345,7 @@ static int build_sql(sqlite3_str *sql, const struct fs_options *options,
 
 	for (size_t i = 0; i < chosen->count; i++)
 		sqlite3_str_appendf(sql, "%s%s", i ? ", " : "SELECT ",
-				    expression_of(chosen->columns[i]));
+				    shown_expression(options, chosen->columns[i]));
 	sqlite3_str_appendall(sql, " FROM ");
 	FS_TRY(append_from(sql, options, error));
 	FS_TRY(append_order(sql, options, error));
@@ -371,6 +418,19 @@ static struct json_object *filters_to_json(const struct fs_options *options)
 	return filters;
 }
 
+static int note_cut(struct fs_options *options, int64_t limit, struct fs_error *error)
+{
+	const char *nouns = options->listing->nouns;
+
+	if (limit == 1) /* nouns end in "s" */
+		return fs_options_note(options, error,
+				       "only the first %.*s is shown; --limit 0 shows all",
+				       (int)strlen(nouns) - 1, nouns);
+	return fs_options_note(options, error,
+			       "only the first %lld %s are shown; --limit 0 shows all",
+			       (long long)limit, nouns);
+}
+
 /* Feed the rows; stops at the limit and says so. */
 static int render_rows(struct fs_options *options, struct fs_render *render,
 		       sqlite3_stmt *statement, struct fs_error *error)
@@ -384,10 +444,7 @@ static int render_rows(struct fs_options *options, struct fs_render *render,
 		return fs_fail(error, FS_NOMEM, "out of memory");
 	while (!code && (step = sqlite3_step(statement)) == SQLITE_ROW) {
 		if (limit && render->rows == (size_t)limit) {
-			code = fs_options_note(
-				options, error,
-				"only the first %lld %s are shown; --limit 0 shows all",
-				(long long)limit, options->listing->nouns);
+			code = note_cut(options, limit, error);
 			step = SQLITE_DONE;
 			break;
 		}
@@ -413,6 +470,7 @@ int fs_listing_render(struct fs_options *options, sqlite3_stmt *statement,
 				    .count = count };
 	struct fs_render_options how = render_options(options->query);
 	struct fs_render render = { 0 };
+	const char *empty = options->empty ? options->empty : options->listing->empty;
 	int code;
 
 	snprintf(schema, sizeof(schema), "fsight/%s/1", options->listing->command);
@@ -421,8 +479,8 @@ int fs_listing_render(struct fs_options *options, sqlite3_stmt *statement,
 	if (!code)
 		code = render_rows(options, &render, statement, error);
 	options->rows = render.rows;
-	if (!code && !render.rows && options->listing->empty)
-		code = fs_options_note(options, error, "%s", options->listing->empty);
+	if (!code && !render.rows && empty && *empty)
+		code = fs_options_note(options, error, "%s", empty);
 	if (!code)
 		code = fs_render_end(&render, (const char *const *)options->notes,
 				     options->note_count, error);

@@ -29,6 +29,7 @@ enum fs_filter {
 struct fs_query_column {
 	struct fs_render_column shown;
 	const char *expression; /* SQL; NULL: the column of the same name */
+	const char *people; /* SQL instead of it in people's formats, not for --sort; NULL: same */
 };
 
 enum { FS_TABLE_LIMIT = 20, FS_NO_LIMIT = -1 };
@@ -46,11 +47,16 @@ enum { FS_TABLE_LIMIT = 20, FS_NO_LIMIT = -1 };
 /* FS_COLUMN("name", "HEADING", TEXT, flags, "expression" or NULL, "description") */
 #define FS_COLUMN(name, heading, type, flags, expression, description)                             \
 	{                                                                                          \
-		{ name, heading, FS_TYPE_##type, flags, NULL, description }, expression            \
+		{ name, heading, FS_TYPE_##type, flags, NULL, description }, expression, NULL      \
+	}
+#define FS_COLUMN_PEOPLE(name, heading, type, flags, people, description)                          \
+	{                                                                                          \
+		{ name, heading, FS_TYPE_##type, flags, NULL, description }, NULL, people          \
 	}
 #define FS_COLUMN_IN(group, name, heading, type, flags, expression, description)                   \
 	{                                                                                          \
-		{ group "_" name, heading, FS_TYPE_##type, flags, group, description }, expression \
+		{ group "_" name, heading, FS_TYPE_##type, flags, group, description },            \
+			expression, NULL                                                           \
 	}
 
 /* Which trace answers when --trace does not say. */
@@ -76,8 +82,10 @@ struct fs_listing {
 	/* SQL expressions that a filter tests, any of which may match; NULL: not available. USER
 	 * and KERNEL: an expression that is true for the kernel. */
 	const char *filters[FS_FILTER_MAX][2];
-	const char *nouns;	 /* "lines": for "the first 20 lines" */
-	const char *empty;	 /* said when there are no rows; NULL: nothing */
+	const char *nouns; /* "lines": for "the first 20 lines" */
+	const char *empty; /* said when there are no rows; NULL: nothing */
+	/* SQL condition on the rows that people's formats show without --all; NULL: every row. */
+	const char *worth;
 	int64_t limit;		 /* rows in people's formats; 0: FS_TABLE_LIMIT; FS_NO_LIMIT */
 	const struct argp *argp; /* options and arguments of its own; NULL: none */
 	/* How to open the database; NULL: fs_database_open(). */
@@ -103,6 +111,7 @@ struct fs_options {
 	const char *columns;
 	const char *sort;
 	int64_t limit; /* -1: not given; 0: no limit */
+	bool all;      /* also the rows that the listing holds not worth a look */
 	const char *filters[FS_FILTER_MAX];
 	struct fs_parameter parameters[FS_PARAMETERS_MAX];
 	size_t parameter_count;
@@ -111,6 +120,7 @@ struct fs_options {
 	int64_t trace_id;
 	struct json_object *trace;
 	struct json_object *scope; /* what else the answer is limited to; goes with the filters */
+	const char *empty;	   /* instead of the listing's; "": say nothing */
 	size_t rows;		   /* after the listing: how many were shown */
 	void *own;		   /* of the command */
 };
@@ -139,6 +149,22 @@ error_t fs_options_fail(struct argp_state *state, const char *format, ...)
 
 /* Choose the trace by options->listing->need and bind :trace. Says on stderr which. */
 int fs_trace_choose(struct fs_options *options, struct fs_error *error);
+
+/*
+ * Whether the chosen trace has data addresses, without which no line can be named. The sentence
+ * that says so and what to record instead; empty where it has.
+ */
+int fs_trace_blindness(const struct fs_options *options, char *sentence, size_t size,
+		       struct fs_error *error);
+
+/* Note that sentence, and let it stand for what is said of no rows. */
+int fs_trace_note_blindness(struct fs_options *options, bool *ret_blind, struct fs_error *error);
+
+/* Whether any filter was given. */
+bool fs_options_filtered(const struct fs_options *options);
+
+/* Whether the rows that the listing holds not worth a look are left out. */
+bool fs_options_brief(const struct fs_options *options);
 
 void fs_options_bind(struct fs_options *options, const char *name, int64_t integer,
 		     const char *text);

@@ -40,7 +40,8 @@ static int note_method(struct fs_options *options, struct fs_error *error)
 {
 	sqlite3_stmt *statement = NULL;
 	int code = fs_database_prepare(options->query,
-				       "SELECT source, method, iif(count(*) > 1 AND "
+				       "SELECT iif(source = 'cycles', 'mem_bound', source), "
+				       "method, iif(count(*) > 1 AND "
 				       "count(DISTINCT ifnull(tip, '')) = 1, min(tip), NULL) "
 				       "FROM mem_bound_finding WHERE trace_id = ? "
 				       "GROUP BY source, method ORDER BY min(rank) LIMIT 4",

@@ -205,8 +205,6 @@ static void print_wrapped(FILE *out, const char *text, int indent)
 
 static void print_columns(FILE *out, const struct fs_listing *listing)
 {
-	bool any = false;
-
 	if (listing->count)
 		fputs("Columns for --columns and --sort (* shown in a table by default):\n", out);
 	for (size_t i = 0; i < listing->count; i++) {
@@ -216,14 +214,6 @@ static void print_columns(FILE *out, const struct fs_listing *listing)
 			column->name);
 		print_wrapped(out, column->description, 22);
 	}
-	fputs("Filters that this command has:", out);
-	for (size_t i = 0; i < FS_FILTER_MAX; i++) {
-		if (!listing->filters[i][0])
-			continue;
-		fprintf(out, " --%s", fs_filter_name((enum fs_filter)i));
-		any = true;
-	}
-	fputs(any ? "" : " none", out);
 }
 
 static char *help_filter(int key, const char *text, void *input)
@@ -241,6 +231,17 @@ static char *help_filter(int key, const char *text, void *input)
 	print_columns(out, options->listing);
 	fclose(out);
 	return help;
+}
+
+/* The listing's options; filters that the command lacks are known, to be refused, but not shown. */
+static void hide_filters(const struct fs_listing *listing, struct argp_option *options)
+{
+	for (; options->name; options++) {
+		int filter = options->key - KEY_FILTER;
+
+		if (filter >= 0 && filter < FS_FILTER_MAX && !listing->filters[filter][0])
+			options->flags |= OPTION_HIDDEN;
+	}
 }
 
 /* Over the three parsers: gives each the same input. */
@@ -262,7 +263,8 @@ static error_t parse_root(int key, char *arg, struct argp_state *state)
 int fs_options_parse(struct fs_options *options, struct fs_query *query, const struct argp *own,
 		     int argc, char **argv, struct fs_error *error)
 {
-	const struct argp listing = { .options = listing_options, .parser = parse_listing };
+	struct argp_option shown[sizeof(listing_options) / sizeof(*listing_options)];
+	const struct argp listing = { .options = shown, .parser = parse_listing };
 	const struct argp common = { .options = main_options, .parser = parse_main };
 	struct argp command = { 0 };
 	struct argp_child children[4] = { 0 };
@@ -280,6 +282,8 @@ int fs_options_parse(struct fs_options *options, struct fs_query *query, const s
 	}
 	if (options->listing) {
 		root.doc = options->listing->about;
+		memcpy(shown, listing_options, sizeof(shown));
+		hide_filters(options->listing, shown);
 		children[used++].argp = &listing;
 	} else {
 		flags |= ARGP_IN_ORDER; /* the main's: stop at the command */

@@ -55,6 +55,17 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("reason", "REASON", TEXT, FS_SHOW_WRAP, NULL, "The same in a sentence"),
 };
 
+/* No rows are an all-clear only where contention could have been seen, and all was asked for. */
+static int check_measurable(struct fs_options *options, struct fs_error *error)
+{
+	bool blind;
+
+	FS_TRY(fs_trace_note_blindness(options, &blind, error));
+	if (!blind && fs_options_filtered(options))
+		options->empty = "no pair of accesses that contends for a line matches the filters";
+	return 0;
+}
+
 static const struct fs_listing listing = {
 	.command = "pairs",
 	.about =
@@ -69,6 +80,7 @@ static const struct fs_listing listing = {
 	.filters = { [FS_FILTER_DSO] = { "a_dso", "b_dso" },
 		     [FS_FILTER_SYM] = { "a_function", "b_function" },
 		     [FS_FILTER_MIN_SAMPLES] = { "(a_samples + b_samples)" } },
+	.before = check_measurable,
 	.nouns = "pairs",
 	.empty = "no pair of accesses contends for a line in this trace; `fsquery top-lines` says "
 		 "how much it would have shown",

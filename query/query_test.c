@@ -157,6 +157,54 @@ START_TEST(test_top_lines)
 }
 END_TEST
 
+/* People see what is worth a look and a count of the rest; programs see all. */
+START_TEST(test_top_lines_all)
+{
+	char other[160];
+
+	snprintf(other, sizeof(other), "%s/more.db", directory);
+	create(other,
+	       "INSERT INTO line_finding (trace_id, rank, line, size, space_id, verdict, samples, "
+	       "loads, stores, atomics, threads, offsets, writer_sampled, misses, evidence, "
+	       "reason_code, "
+	       "reason, pass_version) VALUES "
+	       "(1, 2, 8192, 64, 1, 'unknown', 9, 9, 0, 0, 4, 1, 0, 0, 'transfer', 'r', 'r', 1),"
+	       "(1, 3, 8256, 64, 1, 'unknown', 8, 8, 0, 0, 3, 1, 0, 0, NULL, 'r', 'r', 1),"
+	       "(1, 4, 8320, 64, 1, 'read-only', 7, 7, 0, 0, 2, 1, 0, 0, NULL, 'r', 'r', 1),"
+	       "(1, 5, 8384, 64, 1, 'private', 6, 6, 0, 0, 1, 1, 0, 0, NULL, 'r', 'r', 1),"
+	       "(1, 6, 8448, 64, 1, 'private', 5, 5, 0, 0, 1, 1, 0, 0, NULL, 'r', 'r', 1);"
+	       "INSERT INTO line_total VALUES (1, 1, 8320, 2, 7, 7, 0, 0, 0, 7, 28)");
+	strcpy(path, other);
+	ck_assert_int_eq(run("top-lines --columns rank,threads"), 0);
+	ck_assert_str_eq(output, "RANK THREADS\n   1       2\n   2       4\n");
+	ck_assert(says(messages, "2 private, 1 read-only and 1 unknown (no evidence) lines are not "
+				 "shown; --all shows them\n"));
+	ck_assert_int_eq(run("top-lines --min-samples 7 --columns rank --format md"), 0);
+	ck_assert(says(messages, "\n1 read-only and 1 unknown (no evidence) lines are not shown"));
+	ck_assert_int_eq(run("top-lines --min-samples 8"), 0);
+	ck_assert(says(messages, "\n1 unknown (no evidence) line is not shown; --all shows it\n"));
+	ck_assert_int_eq(run("top-lines --all --columns threads --sort threads:desc,rank"), 0);
+	ck_assert_str_eq(output, "THREADS\n      4\n      3\n      2\n     2+\n      1\n      1\n");
+	ck_assert(!says(messages, "not shown"));
+	ck_assert_int_eq(run("top-lines --format csv --columns rank,threads"), 0);
+	ck_assert_str_eq(output, "rank,threads\n1,2\n2,4\n3,3\n4,2\n5,1\n6,1\n");
+	ck_assert(!says(messages, "not shown"));
+	ck_assert_int_eq(run("line 2080"), 0);
+	ck_assert(says(messages, "only totals are kept for lines that nobody was seen to write"));
+}
+END_TEST
+
+START_TEST(test_headings)
+{
+	ck_assert_int_eq(run("top-lines --format csv --columns SURE,hitm_lcl,Hitm"), 0);
+	ck_assert_str_eq(output, "confidence,hitm_local,hitm\nhigh,20,20\n");
+	ck_assert_int_eq(run("line --rank 1 --sort CYCLES:desc,p95 --columns function,Cycles"), 0);
+	ck_assert(says(output, "FUNCTION"));
+	ck_assert_int_eq(run("top-lines --columns sur"), 1);
+	ck_assert_int_eq(run("top-lines --columns suree"), 1);
+}
+END_TEST
+
 START_TEST(test_quiet_trace)
 {
 	char other[160];
@@ -168,7 +216,15 @@ START_TEST(test_quiet_trace)
 	ck_assert(says(messages, "this capture would have shown one above 10 %"));
 	ck_assert(says(output, "\"rows\":[],\"notes\":[\"no contended line"));
 	ck_assert_int_eq(run("--trace cycles top-lines"), 0);
-	ck_assert(says(messages, "no sample of this trace has a data address"));
+	ck_assert(says(messages, "contention is not measurable from this trace. No sample has"));
+	ck_assert_int_eq(run("--trace cycles pairs"), 0);
+	ck_assert(says(messages, "contention is not measurable from this trace. No sample has"));
+	ck_assert(says(messages, "perf c2c record"));
+	ck_assert(!says(messages, "no pair"));
+	ck_assert_int_eq(run("--trace cycles line --rank 1"), 1);
+	ck_assert(says(messages, "contention is not measurable from this trace. No sample has"));
+	ck_assert_int_eq(run("--trace cycles line 0x1000"), 1);
+	ck_assert(says(messages, "perf c2c record"));
 }
 END_TEST
 
@@ -209,6 +265,7 @@ START_TEST(test_pairs)
 	ck_assert_str_eq(output, "a_offset,b_pc\n52,0xfffffffffffff000\n");
 	ck_assert_int_eq(run("pairs --sym nothing --format ndjson"), 0);
 	ck_assert_str_eq(output, "");
+	ck_assert(says(messages, "for a line matches the filters"));
 	ck_assert_int_eq(run("pairs --cpu 1"), 1);
 	ck_assert(says(messages, "--cpu is not available for this command yet"));
 }
@@ -253,7 +310,7 @@ START_TEST(test_listing_options)
 {
 	ck_assert_int_eq(run("traces --sort samples:desc --limit 1 --format csv --columns id"), 0);
 	ck_assert_str_eq(output, "id\n1\n");
-	ck_assert(says(messages, "only the first 1 traces"));
+	ck_assert(says(messages, "only the first trace is shown"));
 	ck_assert_int_eq(run("traces --columns nmae"), 1);
 	ck_assert(says(messages, "did you mean name"));
 	ck_assert_int_eq(run("traces --format xml"), 1);
@@ -265,6 +322,12 @@ START_TEST(test_listing_options)
 	ck_assert(says(messages, "did you mean pairs"));
 	ck_assert_int_eq(run("traces --help"), 0);
 	ck_assert(says(output, "Usage: fsquery traces"));
+	ck_assert(says(output, "--min-samples=N"));
+	ck_assert(!says(output, "--pid"));
+	ck_assert(!says(output, "--kernel"));
+	ck_assert_int_eq(run("line --help"), 0);
+	ck_assert(says(output, "--pid=LIST"));
+	ck_assert(!says(output, "--time"));
 }
 END_TEST
 
@@ -496,6 +559,19 @@ START_TEST(test_c2c_stats)
 }
 END_TEST
 
+/* Options of every command, which fsquery(1) describes. */
+static bool in_main_page(const char *name)
+{
+	static const char *const names[] = { "color", "format",	 "columns", "sort",
+					     "limit", "version", "usage",   "help" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(names[i], name))
+			return true;
+	}
+	return false;
+}
+
 /* Every command has a man page, and it names every column and filter that --help names. */
 START_TEST(test_man_pages)
 {
@@ -517,12 +593,9 @@ START_TEST(test_man_pages)
 			    sscanf(line + 4, "%63[a-z0-9_]", name) == 1)
 				ck_assert_msg(mentions(page, ".It Cm %s", name), "%s: %s",
 					      command->name, name);
-			for (char *word = strstr(line, "command has:"); word;) {
-				word = strstr(word, " --");
-				if (word && sscanf(word += 3, "%63s", name) == 1)
-					ck_assert_msg(mentions(page, ".It Fl -%s", name), "%s: %s",
-						      command->name, name);
-			}
+			if (sscanf(line, "      --%63[a-z-]", name) == 1 && !in_main_page(name))
+				ck_assert_msg(mentions(page, ".It Fl -%s", name), "%s: %s",
+					      command->name, name);
 		}
 	}
 }
@@ -665,6 +738,8 @@ int main(void)
 {
 	const TTest *const tests[] = {
 		test_top_lines,
+		test_top_lines_all,
+		test_headings,
 		test_quiet_trace,
 		test_line,
 		test_pairs,

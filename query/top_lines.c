@@ -8,6 +8,8 @@
  * enough: 3.0 for k = 1 (the rule of three), 9.2 for k = 5.
  */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "query/database.h"
 #include "query/listing.h"
@@ -15,6 +17,9 @@
 #define COST                                                                                       \
 	"iif(cost_share IS NULL, NULL, printf('%.1f %% (%.1f-%.1f)', 100 * cost_share, "           \
 	"100 * cost_low, 100 * cost_high))"
+
+/* Of lines that nobody wrote, ingest only knows whether one thread touched them. */
+#define THREADS "iif(verdict = 'read-only' AND threads = 2, '2+', threads)"
 
 static const struct fs_query_column columns[] = {
 	FS_COLUMN("rank", "RANK", INTEGER, FS_SHOW_DEFAULT, NULL, "From 1, the costliest"),
@@ -47,7 +52,9 @@ static const struct fs_query_column columns[] = {
 		  "hitm_local + hitm_remote", "hitm_local + hitm_remote"),
 	FS_COLUMN("peer", "PEER", INTEGER, FS_SHOW_DEFAULT | FS_SHOW_SUMMARY,
 		  "peer_local + peer_remote", "peer_local + peer_remote"),
-	FS_COLUMN("threads", "THREADS", INTEGER, FS_SHOW_DEFAULT, NULL, "Threads that touched it"),
+	FS_COLUMN_PEOPLE("threads", "THREADS", INTEGER, FS_SHOW_DEFAULT, THREADS,
+			 "Threads that touched it; 2 stands for two or more where the verdict is "
+			 "read-only: 2+ in tables"),
 	FS_COLUMN("cpus", "CPUS", INTEGER, FS_SHOW_DEFAULT | FS_SHOW_WIDE, NULL,
 		  "CPUs that touched it"),
 	FS_COLUMN("nodes", "NODES", INTEGER, 0, NULL, "NUMA nodes of those CPUs"),
@@ -77,16 +84,6 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("reason_code", "RULE", TEXT, 0, NULL, "The rule that gave the verdict"),
 	FS_COLUMN("reason", "REASON", TEXT, FS_SHOW_WRAP, NULL, "The same in a sentence"),
 };
-
-static int sum_lines(const struct fs_query *query, const char *what, const char *which,
-		     int64_t trace_id, int64_t *ret_value, struct fs_error *error)
-{
-	char sql[128];
-
-	snprintf(sql, sizeof(sql), "SELECT %s FROM line_total WHERE trace_id = ? AND %s", what,
-		 which);
-	return fs_database_integer(query, sql, trace_id, 0, ret_value, error);
-}
 
 /* A threshold that the passes used for this trace; schema table `parameter`. */
 static int parameter(const struct fs_options *options, const char *name, double missing,
@@ -127,13 +124,12 @@ static double expected_for(unsigned int needed)
 static int note_power(struct fs_options *options, int64_t samples, struct fs_error *error)
 {
 	const struct fs_query *query = options->query;
-	int64_t writes, latency, worst;
-	double needed, expected, floor, power, bound;
+	int64_t writes;
+	double needed, expected, floor, power;
 
-	FS_TRY(sum_lines(query, "sum(stores + atomics)", "1", options->trace_id, &writes, error));
-	FS_TRY(sum_lines(query, "sum(latency_sum)", "1", options->trace_id, &latency, error));
-	FS_TRY(sum_lines(query, "max(latency_sum)", "threads > 1", options->trace_id, &worst,
-			 error));
+	FS_TRY(fs_database_integer(
+		query, "SELECT sum(stores + atomics) FROM line_total WHERE trace_id = ?",
+		options->trace_id, 0, &writes, error));
 	FS_TRY(parameter(options, "min_miss_samples", 1, &needed, error));
 	FS_TRY(parameter(options, "min_program_share", 0, &floor, error));
 	needed = needed >= 1 && needed <= 100 ? needed : 1;
@@ -141,15 +137,14 @@ static int note_power(struct fs_options *options, int64_t samples, struct fs_err
 	power = expected / (double)samples;
 	power = power > floor ? power : floor;
 	power = power < 1 ? power : 1;
-	bound = latency ? (double)worst / (double)latency : 0;
-	bound = bound > power ? bound : power;
 	return fs_options_note(
 		options, error,
-		"no contended line was found: no line above %.2g %% of memory latency; "
-		"this capture would have shown one above %.2g %% (a verdict needs %.0f "
-		"samples; %.1f expected give them with 95 %%, of n = %lld memory "
-		"samples)%s",
-		100 * bound, 100 * power, needed, expected, (long long)samples,
+		"no contended line was found: no line above %.2g %% of memory latency is "
+		"contended; this capture would have shown one above %.2g %% (a verdict needs "
+		"%.0f samples; %.1f expected give them with 95 %%, of n = %lld memory "
+		"samples); contention of neighbouring lines (128 bytes) is not judged in this "
+		"version%s",
+		100 * power, 100 * power, needed, expected, (long long)samples,
 		writes ? ""
 		       : "; no store was sampled, so contention between writers "
 			 "could not be seen");
@@ -159,7 +154,11 @@ static int check_contended(struct fs_options *options, struct fs_error *error)
 {
 	const struct fs_query *query = options->query;
 	int64_t samples, contended, unknown;
+	bool blind;
 
+	FS_TRY(fs_trace_note_blindness(options, &blind, error));
+	if (blind)
+		return 0;
 	FS_TRY(fs_database_integer(query,
 				   "SELECT count(*) FROM line_finding WHERE trace_id = ? AND "
 				   "verdict IN ('false', 'true', 'mixed', 'adjacent')",
@@ -168,22 +167,94 @@ static int check_contended(struct fs_options *options, struct fs_error *error)
 		return 0;
 	FS_TRY(fs_database_integer(query, "SELECT memory_samples FROM trace WHERE id = ?",
 				   options->trace_id, 0, &samples, error));
-	if (!samples)
-		return fs_options_note(
-			options, error,
-			"no sample of this trace has a data address, so contention is "
-			"not measurable; `fsquery health` says what to record");
 	FS_TRY(note_power(options, samples, error));
 	FS_TRY(fs_database_integer(query,
 				   "SELECT count(*) FROM line_finding WHERE trace_id = ? AND "
 				   "verdict = 'unknown'",
 				   options->trace_id, 0, &unknown, error));
 	return unknown ? fs_options_note(options, error,
-					 "lines with the verdict unknown: %lld; --columns "
+					 "lines with the verdict unknown: %lld; --all --columns "
 					 "rank,line,reason says why",
 					 (long long)unknown)
 		       : 0;
 }
+
+#define WORTH                                                                                      \
+	"verdict NOT IN ('private', 'read-only') AND (verdict <> 'unknown' OR evidence NOTNULL)"
+
+/* "35 private, 2 read-only and 1 unknown line": as many kinds as there are. */
+static int say_hidden(struct fs_options *options, const int64_t hidden[3], struct fs_error *error)
+{
+	static const char *const names[] = { "private", "read-only", "unknown (no evidence)" };
+	char text[160] = "";
+	int64_t total = hidden[0] + hidden[1] + hidden[2];
+	int64_t left = total;
+
+	if (!total)
+		return 0;
+	for (int i = 0; i < 3; i++) {
+		size_t used = strlen(text);
+
+		if (!hidden[i])
+			continue;
+		left -= hidden[i];
+		snprintf(text + used, sizeof(text) - used, "%s%lld %s",
+			 !used	? ""
+			 : left ? ", "
+				: " and ",
+			 (long long)hidden[i], names[i]);
+	}
+	return fs_options_note(options, error, "%s %s not shown; --all shows %s", text,
+			       total > 1 ? "lines are" : "line is", total > 1 ? "them" : "it");
+}
+
+/* "35 private and 2 read-only lines are not shown": what people's formats leave out. */
+static int note_hidden(struct fs_options *options, struct fs_error *error)
+{
+	const char *least = options->filters[FS_FILTER_MIN_SAMPLES];
+	sqlite3_stmt *statement = NULL;
+	int64_t hidden[3];
+
+	if (!fs_options_brief(options))
+		return 0;
+	FS_TRY(fs_database_prepare(options->query,
+				   "SELECT sum(verdict = 'private'), sum(verdict = 'read-only'), "
+				   "sum(verdict = 'unknown') FROM line_finding "
+				   "WHERE trace_id = ? AND samples >= ? AND NOT (" WORTH ")",
+				   &statement, error));
+	sqlite3_bind_int64(statement, 1, options->trace_id);
+	sqlite3_bind_int64(statement, 2, least ? strtoll(least, NULL, 10) : 0);
+	sqlite3_step(statement);
+	for (int i = 0; i < 3; i++)
+		hidden[i] = sqlite3_column_int64(statement, i);
+	sqlite3_finalize(statement);
+	return say_hidden(options, hidden, error);
+}
+
+static int prepare(struct fs_options *options, struct fs_error *error)
+{
+	FS_TRY(check_contended(options, error));
+	return note_hidden(options, error);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct fs_options *options = state->input;
+
+	(void)arg;
+	if (key != 'a')
+		return ARGP_ERR_UNKNOWN;
+	options->all = true;
+	return 0;
+}
+
+static const struct argp_option own_options[] = {
+	{ "all", 'a', NULL, 0,
+	  "Also lines without contention, and unknown ones without evidence, in table and md", 1 },
+	{ 0 },
+};
+
+static const struct argp argp = { .options = own_options, .parser = parse };
 
 static const struct fs_listing listing = {
 	.command = "top-lines",
@@ -197,7 +268,9 @@ static const struct fs_listing listing = {
 	.from = "top_lines WHERE trace_id = :trace",
 	.order = "rank",
 	.filters = { [FS_FILTER_MIN_SAMPLES] = { "samples" } },
-	.before = check_contended,
+	.worth = WORTH,
+	.argp = &argp,
+	.before = prepare,
 	.nouns = "lines",
 };
 

@@ -106,6 +106,43 @@ static int take(struct fs_options *options, sqlite3_stmt *statement, struct fs_e
 	return 0;
 }
 
+int fs_trace_blindness(const struct fs_options *options, char *sentence, size_t size,
+		       struct fs_error *error)
+{
+	sqlite3_stmt *statement = NULL;
+	int64_t samples;
+
+	*sentence = '\0';
+	FS_TRY(fs_database_integer(options->query, "SELECT memory_samples FROM trace WHERE id = ?",
+				   options->trace_id, 0, &samples, error));
+	if (samples)
+		return 0;
+	FS_TRY(fs_database_prepare(options->query,
+				   "SELECT description FROM health WHERE trace_id = ? AND "
+				   "name = 'not_measurable' AND scope = 'contention'",
+				   &statement, error));
+	sqlite3_bind_int64(statement, 1, options->trace_id);
+	snprintf(sentence, size, "contention is not measurable from this trace. %s",
+		 sqlite3_step(statement) == SQLITE_ROW
+			 ? fs_database_text(statement, 0)
+			 : "No sample has a data address; `fsquery health` says what to record.");
+	sqlite3_finalize(statement);
+	return 0;
+}
+
+int fs_trace_note_blindness(struct fs_options *options, bool *ret_blind, struct fs_error *error)
+{
+	char sentence[512];
+
+	FS_TRY(fs_trace_blindness(options, sentence, sizeof(sentence), error));
+	if (*sentence) {
+		options->empty = "";
+		FS_TRY(fs_options_note(options, error, "%s", sentence));
+	}
+	*ret_blind = *sentence;
+	return 0;
+}
+
 int fs_trace_choose(struct fs_options *options, struct fs_error *error)
 {
 	sqlite3_stmt *statement = NULL;
