@@ -7,6 +7,7 @@
 
 #include "analyze/analyze.h"
 #include "common/vector.h"
+#include "query/arm_core.h"
 
 struct numbers {
 	int64_t *items;
@@ -79,12 +80,40 @@ static void list_final(sqlite3_context *context)
 	numbers->items = NULL;
 }
 
+/* A MIDR as a number, or as the hexadecimal text of perf's CPUID feature. */
+static void arm_core(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const char *text;
+	const char *name;
+	char *end;
+	uint64_t midr;
+
+	(void)count;
+	if (sqlite3_value_type(values[0]) == SQLITE_INTEGER) {
+		midr = (uint64_t)sqlite3_value_int64(values[0]);
+	} else {
+		text = (const char *)sqlite3_value_text(values[0]);
+		if (!text || text[0] != '0' || (text[1] | 0x20) != 'x')
+			return;
+		midr = strtoull(text, &end, 16);
+		if (*end)
+			return;
+	}
+	name = fs_arm_core_name(midr);
+	if (name)
+		sqlite3_result_text(context, name, -1, SQLITE_STATIC);
+}
+
 int fs_functions_register(sqlite3 *db, struct fs_error *error)
 {
 	FS_TRY(fs_analyze_register(db, error));
 	if (sqlite3_create_function_v2(db, "number_list", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
 				       NULL, NULL, list_step, list_final, NULL) != SQLITE_OK)
 		return fs_fail(error, FS_INTERNAL, "cannot register number_list: %s",
+			       sqlite3_errmsg(db));
+	if (sqlite3_create_function_v2(db, "arm_core", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
+				       arm_core, NULL, NULL, NULL) != SQLITE_OK)
+		return fs_fail(error, FS_INTERNAL, "cannot register arm_core: %s",
 			       sqlite3_errmsg(db));
 	return 0;
 }

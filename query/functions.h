@@ -3,6 +3,7 @@
  * SQL functions of fsquery's own statements:
  *
  *   number_list(x)   aggregate: the distinct integers, sorted, as "0-3,8"; NULL of none
+ *   arm_core(midr)   the name of an Arm core by its MIDR, a number or "0x..."; NULL: not known
  *
  * beside those of analyze/analyze.h. The saved views use none of them.
  */

@@ -85,6 +85,15 @@ static void create(const char *file, const char *more)
 	sqlite3_close(db);
 }
 
+static void alter(const char *sql)
+{
+	sqlite3 *db;
+
+	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+	ck_assert_msg(!sqlite3_exec(db, sql, NULL, NULL, NULL), "%s", sqlite3_errmsg(db));
+	sqlite3_close(db);
+}
+
 static void set_up(void)
 {
 	strcpy(directory, "/tmp/fsight-query-test.XXXXXX");
@@ -331,6 +340,31 @@ START_TEST(test_listing_options)
 }
 END_TEST
 
+START_TEST(test_arm_cores)
+{
+	static const char wanted[] = "id,cpu\n"
+				     "1,\n"
+				     "2,\n"
+				     "3,Neoverse N1\n"
+				     "4,\"Neoverse V2, MIDR 0x410fffe0\"\n"
+				     "5,0x00000000990f0010\n"
+				     "6,Box\n"
+				     "7,HiSilicon TSV110 (Kunpeng 920)\n";
+
+	alter("INSERT INTO trace (id, name, sha256, bytes, tool_version, options, arch, "
+	      "cpu_description, cpuid, line_size, line_size_source, complete, samples, "
+	      "sample_records, spe_records, memory_samples) SELECT column1, 'n' || column1, "
+	      "column1, 1, '0', '{}', 'aarch64', column2, column3, 64, 'assumed', 1, 0, 0, 0, 0 "
+	      "FROM (VALUES (3, NULL, '0x00000000413fd0c1'), (4, NULL, '0x00000000410fd4f0'), "
+	      "(5, NULL, '0x00000000990f0010'), (6, 'Box', '0x00000000413fd0c1'), "
+	      "(7, NULL, NULL));"
+	      "INSERT INTO cpu (trace_id, cpu, midr) VALUES (4, 0, 0x410fffe0), "
+	      "(4, 1, 0x410fd4f0), (4, 2, 0x411fd4f1), (5, 0, 0), (7, 0, 0x481fd010)");
+	ck_assert_int_eq(run("traces --format csv --columns id,cpu"), 0);
+	ck_assert_str_eq(output, wanted);
+}
+END_TEST
+
 START_TEST(test_sql_limits)
 {
 	ck_assert_int_eq(run("sql [WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
@@ -440,15 +474,6 @@ static bool mentions(const char *page, const char *format, const char *word)
 
 	snprintf(text, sizeof(text), format, word);
 	return says(page, text);
-}
-
-static void alter(const char *sql)
-{
-	sqlite3 *db;
-
-	ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-	ck_assert_msg(!sqlite3_exec(db, sql, NULL, NULL, NULL), "%s", sqlite3_errmsg(db));
-	sqlite3_close(db);
 }
 
 /* Health of trace 3, an SPE capture with these event words, on this CPU. */
@@ -740,6 +765,7 @@ int main(void)
 		test_top_lines,
 		test_top_lines_all,
 		test_headings,
+		test_arm_cores,
 		test_quiet_trace,
 		test_line,
 		test_pairs,

@@ -4,12 +4,20 @@
  */
 #include "query/listing.h"
 
+/* As it described itself; else its kinds of cores, the most frequent first; else its id. */
+#define CPU                                                                                        \
+	"CASE WHEN (SELECT cpu_description FROM trace WHERE trace.id = traces.id) NOTNULL "        \
+	"OR arch NOT IN ('aarch64', 'arm64') THEN cpu ELSE coalesce("                              \
+	"(SELECT group_concat(name, ', ') FROM (SELECT coalesce(arm_core(midr), "                  \
+	"printf('MIDR 0x%08x', midr)) AS name FROM cpu WHERE trace_id = traces.id AND midr <> 0 "  \
+	"GROUP BY 1 ORDER BY count(*) DESC, 1)), arm_core(cpu), cpu) END"
+
 static const struct fs_query_column columns[] = {
 	FS_COLUMN("id", "ID", INTEGER, FS_SHOW_DEFAULT, NULL, "Number of the trace"),
 	FS_COLUMN("name", "NAME", TEXT, FS_SHOW_DEFAULT, NULL, "Label"),
 	FS_COLUMN("arch", "ARCH", TEXT, FS_SHOW_DEFAULT, NULL, "Architecture"),
-	FS_COLUMN("cpu", "CPU", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE | FS_SHOW_WIDE, NULL,
-		  "CPU of the recording machine"),
+	FS_COLUMN("cpu", "CPU", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE | FS_SHOW_WIDE, CPU,
+		  "CPU of the recording machine; of arm64, its cores by their MIDR"),
 	FS_COLUMN("host", "HOST", TEXT, 0, NULL, "Its host name"),
 	FS_COLUMN("perf_version", "PERF", TEXT, 0, NULL, "perf that wrote the file"),
 	FS_COLUMN("events", "EVENTS", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE, NULL, "Events"),
