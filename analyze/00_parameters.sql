@@ -7,7 +7,8 @@ INSERT INTO parameter (trace_id, name, value, reason) VALUES
  'A line is false or true when at least nine tenths of its evidence is of that class: the ' ||
      'remainder is then within what sampling and start-up leave behind'),
 (:trace, 'min_miss_samples', 5,
- 'Fewer samples leave a relative error above 45 % and can come from start-up alone'),
+ 'Fewer samples leave a relative error above 45 % and can come from start-up alone; also the ' ||
+     'sampled writes per written place below which a mixed verdict has low confidence'),
 (:trace, 'min_writes_per_place', 3,
  'Sampled writes per written place below which a place is likely to be missed altogether (1 in ' ||
      '20 at 3, by Poisson): then "other bytes were written" is no safe answer on a line where ' ||
@@ -24,7 +25,8 @@ INSERT INTO parameter (trace_id, name, value, reason) VALUES
  'Lines examined per kind of evidence (transfers, latency, writes). By min_program_share at ' ||
      'most 5000 lines can matter at all, and the strongest come first'),
 (:trace, 'min_base_samples', 30,
- 'Samples for a baseline latency of one code address; with fewer, that of the operation is used'),
+ 'Samples for a baseline latency of one code address, or of an operation; with fewer, that of ' ||
+     'the operation is used, or of the quickest operation'),
 (:trace, 'slow_factor', 4,
  'Without source and cache events an access counts as a miss when it took this many times the ' ||
      'median of its operation: an L2 hit takes about 3 times an L1 hit, another core''s cache ' ||

@@ -41,7 +41,14 @@ SELECT e.id, e.role, coalesce(e.role, '') IN ('watch_write', 'watch_access') AS 
        EXISTS (SELECT 1 FROM code_total t JOIN source_class s ON s.id = t.source
                WHERE t.trace_id = :trace AND t.event_id = e.id
                  AND (s.level <> '' OR s.name IN ('l1_miss', 'l2_miss', 'l3_miss'))
-              ) AS sees_source
+              ) AS sees_source,
+       -- whether it tells another core's cache from other places: not where it has hits and misses
+       -- of levels only (event bits)
+       (SELECT coalesce(max(s.transfer OR s.level IN ('peer', 'dram')) OR
+                        NOT max(s.name LIKE '%\_miss' ESCAPE '\'), 0)
+        FROM code_total t JOIN source_class s ON s.id = t.source
+        WHERE t.trace_id = :trace AND t.event_id = e.id AND s.name NOT IN ('none', 'unknown')
+       ) AS sees_transfer
 FROM event e,
      (SELECT coalesce(max(role = 'store'), 0) AS store, coalesce(max(role = 'load'), 0) AS load
       FROM event WHERE trace_id = :trace AND samples > 0) x
@@ -72,22 +79,35 @@ SELECT k.id,
 FROM code k WHERE k.trace_id = :trace;
 
 -- What a hit of each operation takes: the median of L1 hits; of all samples where hits are not
--- marked; at most the threshold where the event has one, since its hits lie below.
+-- marked; at most the threshold where the event has one, since its hits lie below. Too few samples
+-- may all come from the contended lines themselves: then the event's quickest operation that has
+-- enough stands in; without one there is no baseline, and no cost. An atomic that found its line in
+-- L1 may have waited there for the line, which more samples do not cure: its baseline is at most
+-- slow_factor times that of the quickest operation, and there is none by code.
 DROP TABLE IF EXISTS temp.t_base;
 CREATE TEMP TABLE t_base (event_id INTEGER, op INTEGER, code_id INTEGER, base,
     PRIMARY KEY (event_id, op, code_id)) WITHOUT ROWID;
 INSERT INTO t_base
-SELECT t.event_id, t.op, -1,
-       coalesce(e.threshold,
-                histogram_quantile(t.latency_histogram, 0.5) FILTER (WHERE s.level = 'l1'),
-                histogram_quantile(t.latency_histogram, 0.5))
-FROM code_total t JOIN t_event e ON e.id = t.event_id JOIN t_source s ON s.id = t.source
-WHERE t.trace_id = :trace AND t.latency_samples > 0
-GROUP BY t.event_id, t.op;
+SELECT event_id, op, -1,
+       CASE WHEN threshold IS NOT NULL THEN threshold
+            WHEN n < min_base_samples OR median IS NULL THEN quickest
+            WHEN op = 3 THEN min(median, coalesce(slow_factor * quickest, median))
+            ELSE median END
+FROM (SELECT *, min(CASE WHEN n >= min_base_samples THEN median END)
+                    OVER (PARTITION BY event_id) AS quickest
+      FROM (SELECT t.event_id, t.op, e.threshold,
+                   total(CASE WHEN s.level = 'l1' OR NOT e.sees_source
+                              THEN t.latency_samples END) AS n,
+                   histogram_quantile(t.latency_histogram, 0.5)
+                       FILTER (WHERE s.level = 'l1' OR NOT e.sees_source) AS median
+            FROM code_total t JOIN t_event e ON e.id = t.event_id JOIN t_source s ON s.id = t.source
+            WHERE t.trace_id = :trace AND t.latency_samples > 0
+            GROUP BY t.event_id, t.op), t_parameter);
 INSERT INTO t_base
 SELECT t.event_id, t.op, t.code_id, histogram_quantile(t.latency_histogram, 0.5)
 FROM code_total t JOIN t_event e ON e.id = t.event_id JOIN t_source s ON s.id = t.source
 WHERE t.trace_id = :trace AND s.level = 'l1' AND e.threshold IS NULL AND t.code_id IS NOT NULL
+    AND t.op <> 3
 GROUP BY t.event_id, t.op, t.code_id
 HAVING sum(t.latency_samples) >= (SELECT min_base_samples FROM t_parameter);
 
@@ -138,7 +158,7 @@ SELECT DISTINCT space, line & -line_size, line_size FROM strongest, t_program OR
 DROP TABLE IF EXISTS temp.t_cell;
 CREATE TEMP TABLE t_cell (line_id INTEGER, offset INTEGER, op INTEGER, code_id INTEGER,
     thread_id INTEGER, cpu INTEGER, width INTEGER, site INTEGER, samples, operations, writes,
-    misses, miss_operations, unsure_operations, uncosted, hits_hidden, method, transfers,
+    misses, miss_operations, unsure_operations, uncosted, hits_hidden, method, told, transfers,
     hitm_local, hitm_remote, peer_local, peer_remote, dirty_snoops, latency_samples, latency_sum,
     excess, first_ns INTEGER, last_ns INTEGER);
 INSERT INTO t_cell
@@ -148,9 +168,9 @@ SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(max(width), 0) AS 
        total(CASE WHEN writing THEN samples * weight END) AS writes,
        sum(misses) AS misses, sum(misses * weight) AS miss_operations,
        total(CASE WHEN unsure THEN misses * weight END) AS unsure_operations,
-       total(CASE WHEN latency_samples = 0 THEN misses * weight END) AS uncosted,
+       total(CASE WHEN latency_samples = 0 OR base IS NULL THEN misses * weight END) AS uncosted,
        max(hits_hidden) AS hits_hidden, max(method) AS method,
-       sum(transfer * samples) AS transfers,
+       sum(told * samples) AS told, sum(transfer * samples) AS transfers,
        sum((source = 7) * samples) AS hitm_local, sum((source = 8) * samples) AS hitm_remote,
        sum((source IN (6, 9)) * samples) AS peer_local,
        sum((source IN (10, 11)) * samples) AS peer_remote,
@@ -168,7 +188,8 @@ FROM (SELECT l.id AS line_id, a.addr - l.line AS offset,
                   WHEN e.load_elsewhere AND k.op = 3 THEN 0
                   WHEN s.missed IS NOT NULL THEN s.missed * a.samples
                   WHEN a.l1_misses > 0 THEN a.l1_misses
-                  WHEN NOT e.sees_source AND a.latency_samples > 0
+                  WHEN NOT e.sees_source AND a.latency_samples > 0 AND
+                       coalesce(bc.base, bo.base) IS NOT NULL
                   THEN histogram_above(a.latency_histogram, coalesce(bc.base, bo.base) *
                                        (SELECT slow_factor FROM t_parameter))
                   ELSE 0 END AS misses,
@@ -177,6 +198,7 @@ FROM (SELECT l.id AS line_id, a.addr - l.line AS offset,
              coalesce(e.role, '') = 'store' OR (a.source = 6 AND (a.op = 3 OR k.op = 3)) AS unsure,
              e.threshold IS NOT NULL AS hits_hidden,
              CASE WHEN e.sees_source THEN 0 ELSE 2 END AS method,
+             e.sees_transfer AND s.name NOT IN ('none', 'unknown') AS told,
              a.source, s.transfer, a.dirty_snoops, a.latency_samples, a.latency_sum,
              coalesce(bc.base, bo.base) AS base, a.first_ns, a.last_ns
       FROM access a
@@ -198,7 +220,7 @@ INSERT INTO t_cell
 SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(width, 0), coalesce(site, 0),
        samples, samples * weight, CASE WHEN op IN (2, 3) THEN samples * weight ELSE 0.0 END,
        samples, samples * weight, 0.0, samples * weight,
-       0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, first_ns, last_ns
+       0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, first_ns, last_ns
 FROM (SELECT line_id, offset, code_id, thread_id, cpu, width, site, weight, kind.op,
              first_ns, last_ns,
              CASE WHEN kind.op = 1 THEN any_access - writes ELSE writes END AS samples
@@ -261,7 +283,7 @@ ORDER BY 1, 2, 3, 4, 5;
 -- certain misses, beyond twice the sampling error of both, counts.
 DROP TABLE IF EXISTS temp.t_missing;
 CREATE TEMP TABLE t_missing (id INTEGER PRIMARY KEY, line_id INTEGER, core INTEGER,
-    thread_id INTEGER, side_id INTEGER, first INTEGER, last INTEGER, misses, operations, q,
+    thread_id INTEGER, side_id INTEGER, first INTEGER, last INTEGER, misses, operations, costed, q,
     q_limit, slices INTEGER);
 WITH doubt AS MATERIALIZED
        (SELECT line_id,
@@ -288,13 +310,13 @@ WITH doubt AS MATERIALIZED
                           ELSE total(miss_operations) / sum(operations) END AS q
               FROM t_cell GROUP BY line_id, offset, op, code_id)
         GROUP BY line_id, offset)
-INSERT INTO t_missing (line_id, core, thread_id, side_id, first, last, misses, operations, q,
+INSERT INTO t_missing (line_id, core, thread_id, side_id, first, last, misses, operations, costed, q,
     q_limit, slices)
 SELECT c.line_id, coalesce(o.core, c.cpu, -1 - c.thread_id), coalesce(c.thread_id, -1), s.id,
        c.offset, c.offset + max(s.width, 1),
        c.misses * (1 - c.unsure_operations * (1 - coalesce(d.kept, 0)) / c.miss_operations),
        c.miss_operations - c.unsure_operations * (1 - coalesce(d.kept, 0)),
-       CASE WHEN NOT c.hits_hidden THEN p.q END, v.q_limit, coalesce(u.slices, -1)
+       1 - c.uncosted / c.miss_operations, CASE WHEN NOT c.hits_hidden THEN p.q END, v.q_limit, coalesce(u.slices, -1)
 FROM t_cell c
      LEFT JOIN doubt d ON d.line_id = c.line_id
      CROSS JOIN place p ON p.line_id = c.line_id AND p.offset = c.offset

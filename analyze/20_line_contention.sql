@@ -16,13 +16,13 @@
 
 DROP TABLE IF EXISTS temp.t_total;
 CREATE TEMP TABLE t_total (line_id INTEGER PRIMARY KEY, samples, operations, loads, stores,
-    atomics, writes, transfers, hitm_local, hitm_remote, peer_local, peer_remote, dirty_snoops,
+    atomics, writes, told, transfers, hitm_local, hitm_remote, peer_local, peer_remote, dirty_snoops,
     misses, hits_hidden, method, latency_samples, latency_sum, excess, costed, offsets, threads,
     cpus, nodes, split);
 INSERT INTO t_total
 SELECT c.line_id, sum(samples), sum(operations), total(CASE WHEN op = 1 THEN samples END),
        total(CASE WHEN op = 2 THEN samples END), total(CASE WHEN op = 3 THEN samples END),
-       sum(writes), sum(transfers), sum(hitm_local), sum(hitm_remote), sum(peer_local),
+       sum(writes), sum(told), sum(transfers), sum(hitm_local), sum(hitm_remote), sum(peer_local),
        sum(peer_remote), sum(dirty_snoops), sum(misses), max(hits_hidden), max(method),
        sum(latency_samples), sum(latency_sum), total(excess), total(miss_operations - uncosted),
        count(DISTINCT offset), count(DISTINCT thread_id), count(DISTINCT c.cpu),
@@ -45,7 +45,7 @@ GROUP BY m.line_id;
 
 DROP TABLE IF EXISTS temp.t_verdict;
 CREATE TEMP TABLE t_verdict (line_id INTEGER PRIMARY KEY, verdict, reason_code, share,
-    writes_sampled, places_written, writer_sampled, confidence, cost);
+    writes_sampled, places_written, writes_needed, writer_sampled, confidence, cost);
 WITH writer AS MATERIALIZED
        (SELECT line_id, min(core) AS one, max(core) AS other, sum(samples) AS samples,
                count(DISTINCT first) AS places
@@ -95,6 +95,7 @@ WITH writer AS MATERIALIZED
                        ELSE 'both_classes' END AS reason_code
         FROM rated)
 INSERT INTO t_verdict
+-- the shares of a mixed line are those of its writers' rates, each from the writes of one place
 SELECT line_id,
        CASE reason_code
        WHEN 'other_bytes_written' THEN 'false'
@@ -102,11 +103,12 @@ SELECT line_id,
        WHEN 'both_classes' THEN 'mixed'
        WHEN 'read_only' THEN 'read-only'
        ELSE 'unknown' END,
-       reason_code, share, writes_sampled, places_written, writer_sampled,
+       reason_code, share, writes_sampled, places_written, writes_needed, writer_sampled,
        CASE WHEN reason_code NOT IN ('other_bytes_written', 'same_bytes_written', 'both_classes')
             THEN NULL
             WHEN method = 1 THEN 'medium'
             WHEN min(n_attributed, writes_sampled) < confident_samples / 3 OR method = 2 OR
+                 writes_sampled < writes_needed * places_written OR
                  unknown_width > 0.5 * n OR n_attributed < 0.5 * n
             THEN 'low'
             WHEN min(n_attributed, writes_sampled) < confident_samples OR
@@ -115,7 +117,9 @@ SELECT line_id,
             THEN 'medium'
             ELSE 'high' END,
        excess + max(0, coalesce(evidence, 0) - costed) * (SELECT cycles FROM mean)
-FROM judged;
+FROM (SELECT *, iif(reason_code = 'both_classes', min_miss_samples, min_writes_per_place)
+                    AS writes_needed
+      FROM judged);
 
 DROP TABLE IF EXISTS temp.t_p95;
 CREATE TEMP TABLE t_p95 (line_id INTEGER PRIMARY KEY, latency);
@@ -179,23 +183,33 @@ SELECT v.line_id,
                   100 * coalesce(e.operations, 0) / t.operations, 100 * p.min_program_share,
                   100 * p.min_line_share)
        WHEN 'writer_not_sampled' THEN
-           format('%d misses, but no store or atomic of another CPU on this line was sampled, ' ||
-                  'so whose bytes were written is not known', e.n)
+           format('%d %s, but no store or atomic of another CPU on this line was sampled, ' ||
+                  'so whose bytes were written is not known', e.n,
+                  iif(t.method = 1, 'sampled accesses', 'misses'))
        WHEN 'threads_unknown' THEN
-           format('%d misses, but the file does not tell which threads ran: record with ' ||
-                  'context switches', e.n)
+           format('%d %s, but the file does not tell which threads ran: record with ' ||
+                  'context switches', e.n, iif(t.method = 1, 'sampled accesses', 'misses'))
        WHEN 'no_overlap' THEN
-           format('%d misses, but the threads that write and those that miss never used the ' ||
-                  'line in the same slice of time', e.n)
+           format('%d %s, but the threads that write and those that miss never used the ' ||
+                  'line in the same slice of time', e.n,
+                  iif(t.method = 1, 'sampled accesses', 'misses'))
        ELSE
            CASE t.method
            WHEN 1 THEN 'No data source: verdict from bytes, threads and overlap in time. '
            WHEN 2 THEN 'No data source: misses are slow accesses. '
            ELSE '' END ||
-           format('%.0f %% of %d misses found other bytes written by another CPU, %.0f %% the ' ||
-                  'same bytes (%d threads on %s CPUs; %d %% of the misses have a writer%s%s)',
-                  100 * (1 - v.share), round(e.n_attributed), 100 * v.share, t.threads,
+           format('%.0f %% of %d %s found other bytes written by another CPU, %.0f %% the ' ||
+                  'same bytes (%d threads on %s CPUs; %d %% of the %s have a writer%s%s%s)',
+                  100 * (1 - v.share), round(e.n_attributed),
+                  iif(t.method = 1, 'sampled accesses', 'misses'), 100 * v.share, t.threads,
                   coalesce(nullif(t.cpus, 0), 'unknown'), round(100 * e.n_attributed / e.n),
+                  iif(t.method = 1, 'accesses', 'misses'),
+                  CASE WHEN v.writes_sampled < v.writes_needed * v.places_written
+                  THEN format('; low confidence: %d sampled write%s at %d place%s, fewer than ' ||
+                              '%d each', v.writes_sampled, iif(v.writes_sampled = 1, '', 's'),
+                              v.places_written, iif(v.places_written = 1, '', 's'),
+                              v.writes_needed)
+                  ELSE '' END,
                   CASE WHEN e.unknown_width > 0
                   THEN format('; width unknown for %.0f %%, taken as one byte',
                               100 * e.unknown_width / e.n)
@@ -225,13 +239,16 @@ FROM (SELECT CASE WHEN v.confidence IS NOT NULL THEN 0
                   THEN 0
                   ELSE 1 END AS tier,
              v.cost, l.line, l.size, nullif(l.space, -1) AS space_id, v.verdict, v.confidence,
-             t.samples, t.loads, t.stores, t.atomics, t.hitm_local, t.hitm_remote, t.peer_local,
-             t.peer_remote, t.misses, e.n_attributed - e.n_true AS misses_false,
+             t.samples, t.loads, t.stores, t.atomics,
+             CASE WHEN t.told THEN t.hitm_local END AS hitm_local,
+             CASE WHEN t.told THEN t.hitm_remote END AS hitm_remote,
+             CASE WHEN t.told THEN t.peer_local END AS peer_local,
+             CASE WHEN t.told THEN t.peer_remote END AS peer_remote, t.misses, e.n_attributed - e.n_true AS misses_false,
              e.n_true AS misses_true, e.operations AS miss_operations, t.threads,
              nullif(t.cpus, 0) AS cpus, nullif(t.nodes, 0) AS nodes, t.latency_samples,
              t.latency_sum, q.latency AS latency_p95,
-             CASE WHEN t.latency_samples > 0 THEN t.excess END AS excess,
-             CASE WHEN t.latency_samples > 0 AND v.confidence IS NOT NULL
+             CASE WHEN t.costed > 0 THEN t.excess END AS excess,
+             CASE WHEN t.costed > 0 AND v.confidence IS NOT NULL
                   THEN t.excess / nullif(g.latency, 0) END AS share,
              t.offsets, t.split, v.writer_sampled,
              CASE WHEN t.method = 1 THEN 'access_order'

@@ -4,19 +4,25 @@
 -- 1 - p_true) the miss belongs to the writers of other bytes, in proportion to their rate: FS.
 -- Else it belongs to the writers of its bytes: TS. The two directions, threads, and code
 -- addresses of one function are one pair. Only lines with a verdict have pairs, at most
--- candidate_lines of each kind of evidence. A pair's cost is its part of the line's.
+-- candidate_lines of each kind of evidence. A pair's cost is its part
+-- of the line's, by the misses that have a latency; a pair with none (both sides are stores of an
+-- event without latencies) has no cost.
 
 DROP TABLE IF EXISTS temp.t_pair;
-CREATE TEMP TABLE t_pair (line_id INTEGER, a INTEGER, b INTEGER, class, score, misses, slices,
-    place, share);
+CREATE TEMP TABLE t_pair (line_id INTEGER, a INTEGER, b INTEGER, class, score, costed, misses,
+    slices, place, share);
 INSERT INTO t_pair
-SELECT line_id, a, b, class, score, misses, slices,
+SELECT line_id, a, b, class, score,
+       costed / nullif(sum(costed) OVER (PARTITION BY line_id), 0) AS costed, misses, slices,
        row_number() OVER (PARTITION BY line_id ORDER BY score DESC, a, b) AS place,
        score / sum(score) OVER (PARTITION BY line_id) AS share
 FROM (SELECT m.line_id, min(m.side_id, t.side_id) AS a, max(m.side_id, t.side_id) AS b,
              CASE WHEN t.same THEN 'TS' ELSE 'FS' END AS class,
              sum(m.operations * t.writes * CASE WHEN t.same THEN r.p_true / r.same
                                            ELSE (1 - r.p_true) / (r.writes - r.same) END) AS score,
+             sum(m.operations * m.costed * t.writes *
+                 CASE WHEN t.same THEN r.p_true / r.same
+                 ELSE (1 - r.p_true) / (r.writes - r.same) END) AS costed,
              sum(m.misses * t.writes * CASE WHEN t.same THEN r.p_true / r.same
                                        ELSE (1 - r.p_true) / (r.writes - r.same) END) AS misses,
              bit_or(t.slices) AS slices
@@ -74,14 +80,18 @@ SELECT :trace, row_number() OVER (ORDER BY p.score DESC, l.line, l.space, p.a, p
             WHEN t.method = 2 THEN 'latency' ELSE 'l1_miss' END,
        CASE p.class WHEN 'FS' THEN 'false' ELSE 'true' END,
        CASE p.class WHEN 'FS' THEN 'disjoint_bytes' ELSE 'common_bytes' END,
-       format('%s; %.1f of the line''s misses fit this pair (%.0f %%), %d of %d time slices ' ||
-              'shared%s',
-              CASE p.class WHEN 'FS' THEN 'Different bytes' ELSE 'Common bytes' END, p.misses,
-              100 * p.share, popcount(p.slices), max(coalesce(f.slices, 1), popcount(p.slices)),
+       format('%s; %.0f %% of the line''s %s (%.1f samples%s), %d of %d time slices shared%s',
+              CASE p.class WHEN 'FS' THEN 'Different bytes' ELSE 'Common bytes' END,
+              100 * p.share, iif(t.method = 1, 'sampled accesses fit this pair',
+                             'missing operations fit this pair'), p.misses,
+              CASE WHEN t.method = 1 THEN ''
+                   WHEN p.costed > 0 THEN ', each counted by its period'
+                   ELSE ', each counted by its period; none has a latency, so no cost' END,
+              popcount(p.slices), max(coalesce(f.slices, 1), popcount(p.slices)),
               CASE WHEN a.width = 0 OR b.width = 0 THEN '; an unknown width is taken as one byte'
               ELSE '' END), 1
-FROM (SELECT p.*, CASE WHEN t.latency_samples > 0
-                       THEN p.share * t.excess / nullif(g.latency, 0) END AS cost
+FROM (SELECT p.*, CASE WHEN p.costed > 0
+                       THEN p.costed * t.excess / nullif(g.latency, 0) END AS cost
       FROM t_pair p JOIN t_total t USING (line_id), t_program g) p
      JOIN t_line l ON l.id = p.line_id JOIN t_total t ON t.line_id = p.line_id
      LEFT JOIN t_life f ON f.line_id = p.line_id

@@ -5,7 +5,8 @@
 -- STALL_BACKEND_MEM on Arm, CYCLE_ACTIVITY.STALLS_MEM_ANY on Intel), else all back-end stalls,
 -- which hold more than memory; `method` names the events. membound.md sections 2 to 6. With
 -- separately sampled events the relative error is sqrt(1/n_stall + 1/n_cycles); the interval is
--- twice that. Group reads credit the counts since the last sample to where the sample fell.
+-- twice that. Group reads credit the counts since the last sample to where the sample fell: with few samples a
+-- function's share is as uncertain as its ratio, and neither is shown.
 --
 -- From memory samples: the function's share of all sampled memory latency, under its own name. It
 -- is occupancy, not stall (overlapping misses count several times), and so never mem_bound.
@@ -33,7 +34,9 @@ WITH stall_event AS
         GROUP BY 1, 2, 3),
      formula AS MATERIALIZED
        (SELECT group_concat(name, ' + ') AS stall_names, count(*) AS events
-        FROM (SELECT DISTINCT name FROM stall_event)),
+        FROM (SELECT DISTINCT iif(event LIKE '%_/%', substr(event, 1, instr(event, '/') - 1), name)
+                             AS name
+              FROM (SELECT name, substr(name, instr(name, '/') + 1) AS event FROM stall_event))),
      rated AS
        (SELECT counted.*, cycles / nullif(sum(cycles) OVER (), 0) AS share,
                min(n_cycles, n_stalls) AS n,
@@ -63,23 +66,28 @@ INSERT INTO mem_bound_finding
  (trace_id, rank, function_id, dso_id, offset, source, samples, share, mem_bound, low, high, n,
   method, tip, pass_version)
 SELECT :trace,
-       row_number() OVER (ORDER BY source = 'cycles' DESC, source, share DESC, dso_id, function_id,
-                                   offset),
+       row_number() OVER (ORDER BY source = 'cycles' DESC, source, share DESC NULLS LAST,
+                                   samples DESC, dso_id, function_id, offset),
        function_id, dso_id, offset, source, samples, share, mem_bound, low, high, n, method, tip, 1
 FROM (SELECT function_id, dso_id, offset, 'cycles' AS source,
-             CAST(n_cycles AS INTEGER) AS samples, share, min(1, ratio) AS mem_bound,
+             CAST(n_cycles AS INTEGER) AS samples,
+             CASE WHEN method <> 'group_read' OR
+                       iif(events, n, n_cycles) >= min_profile_samples THEN share END AS share,
+             min(1, ratio) AS mem_bound,
              CASE WHEN ratio IS NOT NULL THEN min(1, max(0, ratio * (1 - error))) END AS low,
              CASE WHEN ratio IS NOT NULL THEN min(1, ratio * (1 + error)) END AS high,
              CAST(CASE WHEN events THEN n ELSE n_cycles END AS INTEGER) AS n,
-             CASE WHEN events THEN format('%s / cycles, %s', stall_names,
+             CASE WHEN events THEN format('%s / cycles (%s)', iif(events > 1, '(' || stall_names || ')',
+                                                                 stall_names),
                                           iif(method = 'group_read', 'group read', 'by period'))
-                  ELSE 'cycles only' END AS method,
+                  ELSE 'unknown (cycles only)' END AS method,
              CASE WHEN NOT events
                   THEN format('No stall event was recorded; record with -e ''{cycles,%s}:S''',
                               iif((SELECT arch FROM trace WHERE id = :trace) = 'x86_64',
                                   'cycle_activity.stalls_mem_any', 'stall_backend_mem'))
                   WHEN ratio IS NULL
-                  THEN format('Only %d samples: a ratio needs %d', n, min_profile_samples)
+                  THEN format('Only %d sample%s: a ratio needs %d', n, iif(n = 1, '', 's'),
+                              min_profile_samples)
                   WHEN ratio > 1
                   THEN format('Measured %.2f, shown as 1: the two counts are samples', ratio)
                   WHEN stall_names NOT LIKE '%mem%'

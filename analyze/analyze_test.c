@@ -333,6 +333,9 @@ START_TEST(test_watchpoints)
 	ck_assert_str_eq(finding("confidence"), "medium");
 	ck_assert_str_eq(finding("evidence"), "access_order");
 	ck_assert_str_eq(finding("loads || ' ' || stores"), "70 50");
+	ck_assert_str_eq(finding("count(hitm_local) + count(peer_remote)"), "0");
+	ck_assert_str_eq(finding("instr(reason, '120 misses') + instr(reason, 'of the misses')"),
+			 "0");
 	ck_assert_str_eq(finding("excess_latency"), "NULL");
 	ck_assert_str_eq(finding("reason LIKE 'No data source: verdict from bytes, threads and "
 				 "overlap in time%'"),
@@ -412,11 +415,13 @@ START_TEST(test_mem_bound)
 		value("SELECT low < 0.75 AND high > 0.75 FROM mem_bound_finding WHERE rank = 1"),
 		"1");
 	ck_assert_str_eq(value("SELECT method FROM mem_bound_finding WHERE rank = 1"),
-			 "stall_backend_mem / cycles, group read");
+			 "stall_backend_mem / cycles (group read)");
 	ck_assert_str_eq(value("SELECT mem_bound FROM mem_bound_finding WHERE function_id = 2"),
 			 "NULL");
 	ck_assert_str_eq(value("SELECT tip FROM mem_bound_finding WHERE function_id = 2"),
 			 "Only 20 samples: a ratio needs 30");
+	ck_assert_str_eq(value("SELECT share FROM mem_bound_finding WHERE function_id = 2"),
+			 "NULL");
 }
 END_TEST
 
@@ -427,6 +432,41 @@ START_TEST(test_latency_share_is_not_mem_bound)
 	ck_assert_str_eq(value("SELECT source FROM mem_bound_finding"), "spe_latency_share");
 	ck_assert_str_eq(value("SELECT count(mem_bound) FROM mem_bound_finding"), "0");
 	ck_assert_str_eq(value("SELECT sum(share) FROM mem_bound_finding"), "1.0");
+}
+END_TEST
+
+/* A lock: few atomics hit L1, and those waited for the line there. */
+static void put_lock(void)
+{
+	for (int thread = 1; thread <= 2; thread++) {
+		put((struct use){ SPE, 0, FS_OP_ATOMIC, thread, FS_SOURCE_L1, 3, 340, 0, 49 });
+		put((struct use){ SPE, 0, FS_OP_ATOMIC, thread, FS_SOURCE_PEER_LOCAL, 20, 220, 0,
+				  49 });
+	}
+}
+
+START_TEST(test_baseline_of_few_atomics)
+{
+	put_lock();
+	put_background(2000);
+	run("UPDATE code_total SET latency_histogram = x'0464' WHERE latency_histogram IS NULL");
+	finish();
+	ck_assert_str_eq(finding("verdict"), "true");
+	/* 40 misses of 256 operations, 216 above a load that hits */
+	ck_assert_str_eq(finding("excess_latency"), "2211840.0");
+	ck_assert_str_eq(finding("cost_low > 0"), "1");
+}
+END_TEST
+
+START_TEST(test_no_baseline)
+{
+	put_lock();
+	put_background(20);
+	finish();
+	ck_assert_str_eq(finding("verdict || ' ' || rank"), "true 1");
+	ck_assert_str_eq(finding("excess_latency"), "NULL");
+	ck_assert_str_eq(finding("cost_share"), "NULL");
+	ck_assert_str_eq(value("SELECT cost_share FROM pair_finding"), "NULL");
 }
 END_TEST
 
@@ -478,6 +518,8 @@ int main(void)
 	tcase_add_test(cases, test_again);
 	tcase_add_test(cases, test_mem_bound);
 	tcase_add_test(cases, test_latency_share_is_not_mem_bound);
+	tcase_add_test(cases, test_baseline_of_few_atomics);
+	tcase_add_test(cases, test_no_baseline);
 	tcase_add_test(cases, test_functions);
 	suite_add_tcase(suite, cases);
 	runner = srunner_create(suite);

@@ -22,8 +22,8 @@
 -- node: NUMA node of the CPU
 -- kernel_code: 1: the code is the kernel's
 -- source: where the data came from; NULL: not given
--- hitm: samples served from a line modified in another core
--- peer: samples served from another core's cache, state not told or clean
+-- hitm: samples served from a line modified in another core; NULL: not told
+-- peer: samples served from another core's cache, state not told or clean; NULL: not told
 -- samples: samples
 -- period: events that they stand for
 -- l1_misses: samples known to have missed L1
@@ -58,8 +58,10 @@ SELECT
 	u.node,
 	coalesce(d.kind IN ('kernel', 'module'), c.ip < 0) AS kernel_code,
 	nullif(k.name, 'none') AS source,
-	CASE WHEN k.dirty = 1 THEN a.samples ELSE 0 END AS hitm,
-	CASE WHEN k.transfer = 1 AND k.dirty IS NOT 1 THEN a.samples ELSE 0 END AS peer,
+	CASE WHEN k.dirty = 1 THEN a.samples
+	     WHEN k.transfer = 1 OR (m.event_id IS NOT NULL AND k.name NOT IN ('none', 'unknown')) THEN 0 END AS hitm,
+	CASE WHEN k.transfer = 1 AND k.dirty IS NOT 1 THEN a.samples
+	     WHEN k.dirty = 1 OR (m.event_id IS NOT NULL AND k.name NOT IN ('none', 'unknown')) THEN 0 END AS peer,
 	a.samples,
 	a.period,
 	a.l1_misses,
@@ -81,3 +83,12 @@ LEFT JOIN dso AS d ON d.id = c.dso_id
 LEFT JOIN thread AS t ON t.id = a.thread_id
 LEFT JOIN cpu AS u ON u.trace_id = a.trace_id AND u.cpu = a.cpu
 LEFT JOIN source_class AS k ON k.id = a.source
+-- events that tell another core's cache from other places, as in analyze/10_contention_evidence.sql
+LEFT JOIN (
+	SELECT c.event_id
+	FROM code_total AS c
+	JOIN source_class AS s ON s.id = c.source
+	WHERE s.name NOT IN ('none', 'unknown')
+	GROUP BY c.event_id
+	HAVING max(s.transfer OR s.level IN ('peer', 'dram')) OR NOT max(s.name LIKE '%\_miss' ESCAPE '\')
+) AS m ON m.event_id = a.event_id

@@ -6,12 +6,12 @@
 -- dso: binary
 -- source: where the number comes from: cycles, spe_latency_share, load_latency_share
 -- samples: samples of the function
--- share: its share of the trace's cycles, or of its sampled memory latency
+-- share: its share of the trace's cycles, or of its sampled memory latency; NULL: too few samples
 -- mem_bound: 0 to 1 by the formula in method; NULL: the tip says why
 -- low: lower bound of mem_bound, else of share, 95 %
 -- high: upper bound
 -- n: samples behind the number
--- method: the formula, with the events' names
+-- method: the formula of the ratio, with the events' names
 -- tip: what to do, or why there is no number
 CREATE VIEW mem_bound AS
 SELECT

@@ -32,11 +32,11 @@
 -- b_tids: thread ids, the first 64
 -- b_samples: samples
 -- windows: time slices in which both sides were sampled
--- score: operations that missed because of this pair, by sampling period
--- cost_share: share of the run's memory latency; NULL: not computed
+-- score: operations that missed because of this pair, by sampling period; for access_order that may have
+-- cost_share: share of the run's memory latency; NULL: no miss of the pair has a latency
 -- cost_low: lower bound, 95 %
 -- cost_high: upper bound, 95 %
--- misses: samples behind the score
+-- misses: samples behind the score; NULL: the file does not tell misses (access_order)
 -- evidence: transfer, l1_miss, latency, access_order
 -- verdict: false, true, unknown
 -- reason_code: the rule that gave the verdict
@@ -79,7 +79,7 @@ SELECT
 	f.cost_share,
 	f.cost_low,
 	f.cost_high,
-	f.misses,
+	iif(f.evidence = 'access_order', NULL, f.misses) AS misses,
 	f.evidence,
 	f.verdict,
 	f.reason_code,

@@ -14,11 +14,11 @@
 -- loads: of them, loads
 -- stores: of them, stores
 -- atomics: of them, read-modify-writes and locked accesses
--- hitm_local: served from a line modified in another core, same node; NULL: only one thread
+-- hitm_local: served from a line modified in another core, same node; NULL: no sample tells, or only one thread
 -- hitm_remote: the same, other node
 -- peer_local: served from another core's cache, state not told or clean, same node
 -- peer_remote: the same, other node
--- transfers: the four together
+-- transfers: the four together; NULL: not known
 -- threads: threads that touched it
 -- cpus: CPUs that touched it; NULL: not recorded
 -- nodes: NUMA nodes of those CPUs; NULL: not known
