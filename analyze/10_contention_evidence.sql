@@ -310,13 +310,14 @@ WITH doubt AS MATERIALIZED
                           ELSE total(miss_operations) / sum(operations) END AS q
               FROM t_cell GROUP BY line_id, offset, op, code_id)
         GROUP BY line_id, offset)
-INSERT INTO t_missing (line_id, core, thread_id, side_id, first, last, misses, operations, costed, q,
-    q_limit, slices)
+INSERT INTO t_missing (line_id, core, thread_id, side_id, first, last, misses, operations, costed,
+    q, q_limit, slices)
 SELECT c.line_id, coalesce(o.core, c.cpu, -1 - c.thread_id), coalesce(c.thread_id, -1), s.id,
        c.offset, c.offset + max(s.width, 1),
        c.misses * (1 - c.unsure_operations * (1 - coalesce(d.kept, 0)) / c.miss_operations),
        c.miss_operations - c.unsure_operations * (1 - coalesce(d.kept, 0)),
-       1 - c.uncosted / c.miss_operations, CASE WHEN NOT c.hits_hidden THEN p.q END, v.q_limit, coalesce(u.slices, -1)
+       1 - c.uncosted / c.miss_operations, CASE WHEN NOT c.hits_hidden THEN p.q END, v.q_limit,
+       coalesce(u.slices, -1)
 FROM t_cell c
      LEFT JOIN doubt d ON d.line_id = c.line_id
      CROSS JOIN place p ON p.line_id = c.line_id AND p.offset = c.offset

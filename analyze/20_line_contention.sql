@@ -16,9 +16,9 @@
 
 DROP TABLE IF EXISTS temp.t_total;
 CREATE TEMP TABLE t_total (line_id INTEGER PRIMARY KEY, samples, operations, loads, stores,
-    atomics, writes, told, transfers, hitm_local, hitm_remote, peer_local, peer_remote, dirty_snoops,
-    misses, hits_hidden, method, latency_samples, latency_sum, excess, costed, offsets, threads,
-    cpus, nodes, split);
+    atomics, writes, told, transfers, hitm_local, hitm_remote, peer_local, peer_remote,
+    dirty_snoops, misses, hits_hidden, method, latency_samples, latency_sum, excess, costed,
+    offsets, threads, cpus, nodes, split);
 INSERT INTO t_total
 SELECT c.line_id, sum(samples), sum(operations), total(CASE WHEN op = 1 THEN samples END),
        total(CASE WHEN op = 2 THEN samples END), total(CASE WHEN op = 3 THEN samples END),
@@ -243,7 +243,8 @@ FROM (SELECT CASE WHEN v.confidence IS NOT NULL THEN 0
              CASE WHEN t.told THEN t.hitm_local END AS hitm_local,
              CASE WHEN t.told THEN t.hitm_remote END AS hitm_remote,
              CASE WHEN t.told THEN t.peer_local END AS peer_local,
-             CASE WHEN t.told THEN t.peer_remote END AS peer_remote, t.misses, e.n_attributed - e.n_true AS misses_false,
+             CASE WHEN t.told THEN t.peer_remote END AS peer_remote, t.misses,
+             e.n_attributed - e.n_true AS misses_false,
              e.n_true AS misses_true, e.operations AS miss_operations, t.threads,
              nullif(t.cpus, 0) AS cpus, nullif(t.nodes, 0) AS nodes, t.latency_samples,
              t.latency_sum, q.latency AS latency_p95,

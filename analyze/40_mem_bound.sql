@@ -5,8 +5,8 @@
 -- STALL_BACKEND_MEM on Arm, CYCLE_ACTIVITY.STALLS_MEM_ANY on Intel), else all back-end stalls,
 -- which hold more than memory; `method` names the events. membound.md sections 2 to 6. With
 -- separately sampled events the relative error is sqrt(1/n_stall + 1/n_cycles); the interval is
--- twice that. Group reads credit the counts since the last sample to where the sample fell: with few samples a
--- function's share is as uncertain as its ratio, and neither is shown.
+-- twice that. Group reads credit the counts since the last sample to where the sample fell: with
+-- few samples a function's share is as uncertain as its ratio, and neither is shown.
 --
 -- From memory samples: the function's share of all sampled memory latency, under its own name. It
 -- is occupancy, not stall (overlapping misses count several times), and so never mem_bound.
@@ -77,9 +77,9 @@ FROM (SELECT function_id, dso_id, offset, 'cycles' AS source,
              CASE WHEN ratio IS NOT NULL THEN min(1, max(0, ratio * (1 - error))) END AS low,
              CASE WHEN ratio IS NOT NULL THEN min(1, ratio * (1 + error)) END AS high,
              CAST(CASE WHEN events THEN n ELSE n_cycles END AS INTEGER) AS n,
-             CASE WHEN events THEN format('%s / cycles (%s)', iif(events > 1, '(' || stall_names || ')',
-                                                                 stall_names),
-                                          iif(method = 'group_read', 'group read', 'by period'))
+             CASE WHEN events THEN format('%s / cycles (%s)',
+                                    iif(events > 1, '(' || stall_names || ')', stall_names),
+                                    iif(method = 'group_read', 'group read', 'by period'))
                   ELSE 'unknown (cycles only)' END AS method,
              CASE WHEN NOT events
                   THEN format('No stall event was recorded; record with -e ''{cycles,%s}:S''',

@@ -59,9 +59,11 @@ SELECT
 	coalesce(d.kind IN ('kernel', 'module'), c.ip < 0) AS kernel_code,
 	nullif(k.name, 'none') AS source,
 	CASE WHEN k.dirty = 1 THEN a.samples
-	     WHEN k.transfer = 1 OR (m.event_id IS NOT NULL AND k.name NOT IN ('none', 'unknown')) THEN 0 END AS hitm,
+	     WHEN k.transfer = 1 OR (m.event_id IS NOT NULL AND k.name NOT IN ('none', 'unknown'))
+	     THEN 0 END AS hitm,
 	CASE WHEN k.transfer = 1 AND k.dirty IS NOT 1 THEN a.samples
-	     WHEN k.dirty = 1 OR (m.event_id IS NOT NULL AND k.name NOT IN ('none', 'unknown')) THEN 0 END AS peer,
+	     WHEN k.dirty = 1 OR (m.event_id IS NOT NULL AND k.name NOT IN ('none', 'unknown'))
+	     THEN 0 END AS peer,
 	a.samples,
 	a.period,
 	a.l1_misses,
