@@ -118,9 +118,10 @@ static void write_text(FILE *out, struct json_object *object, const char *path)
 	fprintf(out, "%s: trace %" PRId64 ", %s\n", path, integer_of(object, "trace"), safe);
 	fprintf(out,
 		"  %" PRId64 " samples (%" PRId64 " records, %" PRId64 " SPE records), %" PRId64
-		" with a data address, %" PRId64 " threads",
+		" with a data address, %" PRId64 " thread%s",
 		samples, integer_of(object, "sample_records"), integer_of(object, "spe_records"),
-		integer_of(object, "memory_samples"), integer_of(object, "threads"));
+		integer_of(object, "memory_samples"), integer_of(object, "threads"),
+		integer_of(object, "threads") == 1 ? "" : "s");
 	if (span)
 		fprintf(out, ", %.3f ms", json_object_get_double(span));
 	fputc('\n', out);
@@ -129,10 +130,11 @@ static void write_text(FILE *out, struct json_object *object, const char *path)
 		      out);
 	else
 		fprintf(out,
-			"  symbols: %.1f %% of samples with code, from %" PRId64
-			" binaries; %" PRId64 " not found\n",
+			"  symbols: %.1f %% of samples with code, from %" PRId64 " %s; %" PRId64
+			" not found\n",
 			100.0 * (double)integer_of(object, "named_samples") / (double)code_samples,
 			integer_of(object, "binaries_read"),
+			integer_of(object, "binaries_read") == 1 ? "binary" : "binaries",
 			integer_of(object, "missing_binaries"));
 	for (size_t i = 0; i < json_object_array_length(losses); i++) {
 		struct json_object *loss = json_object_array_get_idx(losses, i);

@@ -345,8 +345,9 @@ void fs_locate(struct fs_roots *roots, const char *path, const char *build_id,
 		set_reason(ret_located, "only a separate debug file was found, no instructions");
 	}
 	if (ret_located->symbols == FS_SYMBOLS_MISSING)
-		set_reason(ret_located, "not found under the %zu symbol roots; %zu paths tried",
-			   roots->count, search.tried);
+		set_reason(ret_located, "not found under the %zu symbol root%s; %zu path%s tried",
+			   roots->count, roots->count == 1 ? "" : "s", search.tried,
+			   search.tried == 1 ? "" : "s");
 }
 
 void fs_locate_fd(struct fs_roots *roots, int fd, const char *path, const char *build_id,
