@@ -230,6 +230,29 @@ START_TEST(test_mixed)
 }
 END_TEST
 
+/* The shares of a mixed line are of its writers' rates, and four samples give none. */
+START_TEST(test_mixed_from_few_writes)
+{
+	for (int thread = 1; thread <= 4; thread++) {
+		int offset = thread > 2 ? 8 : 0;
+
+		put((struct use){ SPE, offset, FS_OP_LOAD, thread, FS_SOURCE_PEER_LOCAL, 40, 120, 0,
+				  49 });
+		put((struct use){ SPE, offset, FS_OP_LOAD, thread, FS_SOURCE_L1, 200, 4, 0, 49 });
+		put((struct use){ SPE, offset, FS_OP_STORE, thread, FS_SOURCE_L1, 2, 4, 0, 49 });
+		put((struct use){ SPE, offset + 16, FS_OP_STORE, thread, FS_SOURCE_L1, 2, 4, 0,
+				  49 });
+	}
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(finding("verdict"), "mixed");
+	ck_assert_str_eq(finding("confidence"), "low");
+	ck_assert_str_eq(finding("instr(reason, '16 sampled writes at 4 places, "
+				 "fewer than 5 each') > 0"),
+			 "1");
+}
+END_TEST
+
 START_TEST(test_no_overlap_in_time)
 {
 	put_counter(0, 1, 0, 19);
@@ -369,6 +392,34 @@ START_TEST(test_load_and_store_events)
 }
 END_TEST
 
+/* Stores without a latency: what they cost is not known, even where the loads' cost is. */
+START_TEST(test_pair_without_latency)
+{
+	run("INSERT INTO event (id, trace_id, idx, name, role, type, config, config1, sample_type, "
+	    "read_format, flags, precise_ip, sample_period, samples, period_sum) VALUES"
+	    "(%d, 1, 3, 'mem-loads', 'load', 4, 461, 30, 0, 0, 0, 2, 40, 0, 0),"
+	    "(%d, 1, 4, 'mem-stores', 'store', 4, 33488, 0, 0, 0, 0, 2, 400, 0, 0)",
+	    LOADS, STORES);
+	for (int thread = 1; thread <= 2; thread++) {
+		put((struct use){ LOADS, 8 * thread, FS_OP_LOAD, thread, FS_SOURCE_HITM_LOCAL, 50,
+				  100, 0, 49 });
+		put((struct use){ STORES, 8 * thread, FS_OP_STORE, thread, FS_SOURCE_L1_MISS, 500,
+				  0, 0, 49 });
+		put((struct use){ STORES, 8 * thread, FS_OP_STORE, thread, FS_SOURCE_L1, 500, 0, 0,
+				  49 });
+	}
+	finish();
+	ck_assert_str_eq(finding("verdict || ' ' || hitm_local"), "false 100");
+	ck_assert_str_eq(value("SELECT count(*) || ' ' || count(cost_share) || ' ' || "
+			       "total(instr(reason, 'none has a latency') > 0) FROM pair_finding "
+			       "WHERE kind = 'SS'"),
+			 "1 0 1.0");
+	ck_assert_str_eq(value("SELECT abs(sum(p.cost_share) - max(l.cost_share)) < 1e-9 "
+			       "FROM pair_finding p, line_finding l USING (line)"),
+			 "1");
+}
+END_TEST
+
 START_TEST(test_quiet_lines)
 {
 	put_background(1000);
@@ -505,6 +556,7 @@ int main(void)
 	tcase_add_test(cases, test_false);
 	tcase_add_test(cases, test_true);
 	tcase_add_test(cases, test_mixed);
+	tcase_add_test(cases, test_mixed_from_few_writes);
 	tcase_add_test(cases, test_no_overlap_in_time);
 	tcase_add_test(cases, test_writer_not_sampled);
 	tcase_add_test(cases, test_threads_unknown);
@@ -514,6 +566,7 @@ int main(void)
 	tcase_add_test(cases, test_latency_only);
 	tcase_add_test(cases, test_watchpoints);
 	tcase_add_test(cases, test_load_and_store_events);
+	tcase_add_test(cases, test_pair_without_latency);
 	tcase_add_test(cases, test_quiet_lines);
 	tcase_add_test(cases, test_again);
 	tcase_add_test(cases, test_mem_bound);
