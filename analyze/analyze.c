@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "analyze/analyze.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "schema/schema.h"
@@ -48,11 +49,96 @@ static int delete_findings(sqlite3 *db, sqlite3_int64 trace_id, struct fs_error 
 	return 0;
 }
 
+/* The value of a query of one number; `fallback` where it gives no row. */
+static int read_number(sqlite3 *db, const char *sql, sqlite3_int64 fallback,
+		       sqlite3_int64 *ret_number, struct fs_error *error)
+{
+	sqlite3_stmt *statement;
+	int code;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
+		return fs_fail(error, FS_OUTPUT, "%s: %s", sql, sqlite3_errmsg(db));
+	code = sqlite3_step(statement);
+	*ret_number = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : fallback;
+	sqlite3_finalize(statement);
+	return code == SQLITE_ROW || code == SQLITE_DONE
+		       ? 0
+		       : fs_fail(error, FS_OUTPUT, "%s: %s", sql, sqlite3_errmsg(db));
+}
+
+/*
+ * The first row of a table that belongs to trace_id or a later trace. Traces get rising ids and
+ * their rows are appended, so the rows of a trace lie together, in the order of the traces.
+ */
+static int find_first_row(sqlite3 *db, const char *table, sqlite3_int64 trace_id,
+			  sqlite3_int64 *ret_row, struct fs_error *error)
+{
+	sqlite3_int64 low = 1;
+	sqlite3_int64 high;
+	char sql[160];
+
+	snprintf(sql, sizeof(sql), "SELECT rowid + 1 FROM main.%s ORDER BY rowid DESC LIMIT 1",
+		 table);
+	FS_TRY(read_number(db, sql, 1, &high, error));
+	while (low < high) {
+		sqlite3_int64 middle = low + (high - low) / 2;
+		sqlite3_int64 trace;
+
+		snprintf(sql, sizeof(sql),
+			 "SELECT trace_id FROM main.%s WHERE rowid >= %lld ORDER BY rowid LIMIT 1",
+			 table, middle);
+		FS_TRY(read_number(db, sql, INT64_MAX, &trace, error));
+		if (trace < trace_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*ret_row = low;
+	return 0;
+}
+
+static const char *const rollups[] = { "access", "access_window", "line_total", "code_total" };
+
+/*
+ * Let the passes see the roll-ups of one trace only: a temporary view of the table's own name
+ * stands before it. Without that each scan would read all traces of the case.
+ */
+static int narrow_rollups(sqlite3 *db, sqlite3_int64 trace_id, struct fs_error *error)
+{
+	for (size_t i = 0; i < sizeof(rollups) / sizeof(rollups[0]); i++) {
+		sqlite3_int64 first;
+		sqlite3_int64 end;
+		char sql[256];
+
+		FS_TRY(find_first_row(db, rollups[i], trace_id, &first, error));
+		FS_TRY(find_first_row(db, rollups[i], trace_id + 1, &end, error));
+		snprintf(sql, sizeof(sql),
+			 "CREATE TEMP VIEW %s AS SELECT * FROM main.%s WHERE rowid >= %lld AND "
+			 "rowid < %lld",
+			 rollups[i], rollups[i], first, end);
+		FS_TRY(fs_sql_run(db, sql, error));
+	}
+	return 0;
+}
+
+static int widen_rollups(sqlite3 *db, struct fs_error *error)
+{
+	for (size_t i = 0; i < sizeof(rollups) / sizeof(rollups[0]); i++) {
+		char sql[64];
+
+		snprintf(sql, sizeof(sql), "DROP VIEW IF EXISTS temp.%s", rollups[i]);
+		FS_TRY(fs_sql_run(db, sql, error));
+	}
+	return 0;
+}
+
 int fs_analyze(sqlite3 *db, sqlite3_int64 trace_id, struct fs_error *error)
 {
 	FS_TRY(fs_analyze_register(db, error));
 	FS_TRY(delete_findings(db, trace_id, error));
+	FS_TRY(widen_rollups(db, error));
+	FS_TRY(narrow_rollups(db, trace_id, error));
 	for (const struct fs_pass *pass = fs_passes; pass->name; pass++)
 		FS_TRY(run_pass(db, pass, trace_id, error));
-	return 0;
+	return widen_rollups(db, error);
 }

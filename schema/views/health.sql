@@ -240,9 +240,10 @@ UNION ALL
 SELECT trace_id, 'latency_filter', 'loss', name,
 	iif(role = 'spe', config2 & 4095, config1 & 65535), 0, NULL,
 	printf('Only %s of at least %d cycles were sampled: counts and shares are of slow ones, mean '
-		|| 'latencies are too high, and fast stores or hits of the same line are missing. %s',
+		|| 'latencies are too high, and fast %s of the same line are missing. %s',
 		iif(role = 'spe', 'accesses', 'loads'),
 		iif(role = 'spe', config2 & 4095, config1 & 65535),
+		iif(role = 'spe', 'stores and hits', 'hits'),
 		iif(role = 'spe', '`perf c2c record` asks for 30; '
 			|| '`perf record -e arm_spe_0/...,min_latency=0/` keeps all.',
 			'Stores have no such filter: do not compare their number with that of '
