@@ -33,7 +33,7 @@ enum {
 	FS_ROLLUP_CHUNK = 1 << 19,	 /* accesses; 28 MiB */
 	FS_ROLLUP_LINES_MAX = 1 << 12,	 /* lines kept in detail */
 	FS_ROLLUP_GROUPS_MAX = 1 << 18,	 /* groups kept, but always those of one line */
-	FS_ROLLUP_WINDOWS_MAX = 1 << 18, /* windows kept */
+	FS_ROLLUP_WINDOWS_MAX = 1 << 17, /* windows kept */
 	FS_ROLLUP_WINDOW_NS = 1 << 14,
 	FS_ROLLUP_LINE = 64, /* wider lines are made of these */
 };
