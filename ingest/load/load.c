@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/vector.h"
 #include "ingest/load/bulk.h"
@@ -12,6 +13,8 @@
 #include "ingest/load/queue.h"
 #include "ingest/load/store.h"
 #include "schema/schema.h"
+
+enum { FINGERPRINT_BLOCKS = 64 };
 
 struct load {
 	sqlite3 *db;
@@ -92,19 +95,45 @@ static int begin_hash(struct load *load)
 				  load->error);
 }
 
+/*
+ * A few blocks of the input, as a number: two files of one size and one fingerprint are worth
+ * hashing to see whether they are the same.
+ */
+static uint64_t fingerprint_of(const struct fs_perf_file *file)
+{
+	uint64_t fingerprint = 0;
+	uint8_t block[4096];
+
+	for (uint64_t i = 0; i < FINGERPRINT_BLOCKS; i++) {
+		ssize_t got = pread(file->input_fd, block, sizeof(block),
+				    (off_t)(file->size / FINGERPRINT_BLOCKS * i));
+
+		if (got > 0)
+			fingerprint = fs_hash(block, (size_t)got, fingerprint);
+	}
+	return fingerprint;
+}
+
 /* The trace of the same bytes, 0 if there is none. The hash is only waited for where a trace of
- * the same size is there. */
+ * the same size and fingerprint is there. */
 static int find_same(struct load *load, int64_t *ret_trace)
 {
+	static const char sql[] =
+		"SELECT id, sha256 FROM trace WHERE bytes = ?1 AND EXISTS (SELECT 1 FROM fact "
+		"WHERE trace_id = trace.id AND name = 'fingerprint' AND value = ?2)";
 	sqlite3_stmt *statement;
+	char fingerprint[32];
 	int code = 0;
 
+	load->facts.fingerprint = fingerprint_of(&load->session.file);
 	*ret_trace = 0;
-	if (sqlite3_prepare_v2(load->db, "SELECT id, sha256 FROM trace WHERE bytes = ?1", -1,
-			       &statement, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(load->db, sql, -1, &statement, NULL) != SQLITE_OK)
 		return fs_fail(load->error, FS_OUTPUT, "table trace: %s", sqlite3_errmsg(load->db));
 	sqlite3_bind_int64(statement, 1,
 			   (int64_t)(load->session.file.size + load->session.file.parts_size));
+	snprintf(fingerprint, sizeof(fingerprint), "%llu",
+		 (unsigned long long)load->facts.fingerprint);
+	sqlite3_bind_text(statement, 2, fingerprint, -1, SQLITE_STATIC);
 	while (!code && !*ret_trace && sqlite3_step(statement) == SQLITE_ROW) {
 		const char *sha256 = (const char *)sqlite3_column_text(statement, 1);
 

@@ -172,6 +172,7 @@ static int store_facts(struct store *store)
 	const struct fs_host *host = &session->host;
 
 	FS_TRY(begin_table(store, "fact"));
+	FS_TRY(put_fact(store, "fingerprint", store->facts->fingerprint));
 	FS_TRY(put_fact(store, "e_machine", host->e_machine));
 	FS_TRY(put_fact(store, "clock_resolution_ns", host->clock_resolution_ns));
 	FS_TRY(put_fact(store, "recorded_first_sample_ns", host->first_sample_ns));

@@ -16,6 +16,7 @@ struct fs_trace_facts {
 	const char *name;
 	const char *sha256;  /* hex */
 	const char *options; /* JSON */
+	uint64_t fingerprint; /* of some blocks of the input, to find it again quickly */
 	int64_t dso_base, function_base;
 };
 

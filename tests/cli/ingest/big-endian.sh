@@ -4,7 +4,7 @@
 
 content()
 {
-	"$FSQUERY" --db "$1" digest --format csv | grep -v -e '^trace,' -e '^total,'
+	"$FSQUERY" --db "$1" digest --format csv | grep -v -e '^trace,' -e '^fact,' -e '^total,'
 }
 
 for name in barrier.before.x86.c2c chunk.after.x86.c2c; do
