@@ -14,8 +14,8 @@
 struct fs_trace_facts {
 	int64_t id;
 	const char *name;
-	const char *sha256;  /* hex */
-	const char *options; /* JSON */
+	const char *sha256;   /* hex */
+	const char *options;  /* JSON */
 	uint64_t fingerprint; /* of some blocks of the input, to find it again quickly */
 	int64_t dso_base, function_base;
 };
