@@ -45,8 +45,6 @@ struct spe_state {
 	uint64_t aux_offset;
 	const struct fs_memsrc_family *family;
 	struct fs_blind *blind; /* of this CPU; NULL: never, or not known */
-	/* who the last record's context packet named */
-	uint32_t context;
 	bool last_piece;
 };
 
@@ -502,6 +500,12 @@ static enum fs_op named_op(const char *name)
 	return FS_OP_UNKNOWN;
 }
 
+/* A page size as its logarithm; 0: not told, or no power of two. */
+static uint64_t page_shift(uint64_t size)
+{
+	return size && !(size & (size - 1)) ? (uint64_t)__builtin_ctzll(size) : 0;
+}
+
 static void observe_source(const struct fs_decoder *decoder, const struct fs_event *event,
 			   const struct fs_sample *sample, struct observation *seen)
 {
@@ -522,10 +526,12 @@ static void observe_source(const struct fs_decoder *decoder, const struct fs_eve
 			fs_memsrc_weight(sample->weight, type & FS_SAMPLE_WEIGHT_STRUCT);
 
 		seen->latency = weight.latency < UINT32_MAX ? (uint32_t)weight.latency : UINT32_MAX;
-		seen->has_extra = weight.instruction_latency || weight.third;
 		seen->extra = weight.instruction_latency | (uint32_t)weight.third << 16;
 		source.flags |= weight.saturated ? FS_ACCESS_SATURATED : 0;
 	}
+	seen->extra |= page_shift(sample->data_page_size) << 32 | page_shift(sample->code_page_size)
+									  << 40;
+	seen->has_extra = seen->extra != 0;
 	seen->access = fs_access_pack(source.op, source.source, source.certainty,
 				      source.flags | (seen->exact ? FS_ACCESS_EXACT_IP : 0) |
 					      (seen->kernel ? FS_ACCESS_KERNEL : 0));

@@ -25,6 +25,8 @@ enum {
 	DATA_SRC = 1 << 15,
 	IDENTIFIER = 1 << 16,
 	PHYS_ADDR = 1 << 19,
+	DATA_PAGE_SIZE = 1 << 22,
+	CODE_PAGE_SIZE = 1 << 23,
 	HEAD = IDENTIFIER | IP | TID | TIME | CPU | PERIOD,
 	USER = 2,
 	KERNEL = 1,
@@ -66,7 +68,8 @@ static const struct test_event events[] = {
 	  .id_count = 1 },
 	{ .type = 4,
 	  .config = 0x1cd,
-	  .sample_type = HEAD | ADDR | WEIGHT | DATA_SRC | PHYS_ADDR,
+	  .sample_type =
+		  HEAD | ADDR | WEIGHT | DATA_SRC | PHYS_ADDR | DATA_PAGE_SIZE | CODE_PAGE_SIZE,
 	  .flags = SAMPLE_ID_ALL,
 	  .ids = { 14, 15 },
 	  .id_count = 2 },
@@ -191,6 +194,8 @@ static void put_load(struct test_file *file, struct sample sample, uint64_t addr
 	test_put_u64(&payload, weight);
 	test_put_u64(&payload, 0x68100142); /* a load, L1 hit */
 	test_put_u64(&payload, 0x1000 + (addr & 0xfff));
+	test_put_u64(&payload, 1 << 21); /* data page */
+	test_put_u64(&payload, 4096);	 /* code page */
 	test_record(file, 9, sample.misc, &payload);
 	free(payload.data);
 }
@@ -448,6 +453,9 @@ START_TEST(threads_spaces_and_code_go_by_time)
 		   "(SELECT s.name, s.start_ns FROM sample JOIN space s ON s.id = space_id "
 		   "WHERE time_ns > 1000 ORDER BY sample.rowid)",
 		   "app 1000, other 2000, kernel 0");
+	ck_assert_int_eq(ask(db, "SELECT count(*) FROM sample WHERE extra >> 32 & 255 = 21 AND "
+				 "extra >> 40 & 255 = 12"),
+			 3);
 	/* kernel addresses are negative numbers */
 	ck_assert_int_eq(ask(db, "SELECT addr FROM sample ORDER BY rowid DESC LIMIT 1"),
 			 (int64_t)0xffff888000001000);
@@ -646,9 +654,8 @@ START_TEST(sums_of_numbers_that_a_file_makes_up)
 	for (int i = 0; i < 4; i++) {
 		put_head(&payload, &sample, &(uint64_t){ 0 });
 		memset(payload.data + 48, i & 1 ? 0x7f : 0xff, 8); /* period */
-		test_put_u64(&payload, 0);
-		test_put_u64(&payload, 0);
-		test_put_u64(&payload, 0);
+		for (int k = 0; k < 5; k++)			   /* weight to code page size */
+			test_put_u64(&payload, 0);
 		test_record(&file, 9, USER, &payload);
 		test_put_u64(&payload, 0);
 		test_put_u64(&payload, UINT64_MAX);

@@ -579,9 +579,10 @@ static int by_switch_time(const void *a, const void *b)
 static int settle_build_ids(struct fs_session *session)
 {
 	struct fs_table by_path;
+	int code = 0;
 
 	fs_table_init(&by_path, 8, 8);
-	for (size_t i = 0; i < session->host.build_id_count; i++) {
+	for (size_t i = 0; !code && i < session->host.build_id_count; i++) {
 		const struct fs_build_id *entry = &session->host.build_ids[i];
 		uint32_t path;
 		uint32_t hex;
@@ -589,13 +590,16 @@ static int settle_build_ids(struct fs_session *session)
 		uint64_t *value;
 
 		if (fs_intern(&session->strings, entry->path, strlen(entry->path), &path) ||
-		    fs_intern(&session->strings, entry->hex, strlen(entry->hex), &hex))
+		    fs_intern(&session->strings, entry->hex, strlen(entry->hex), &hex)) {
+			code = FS_NOMEM;
 			break;
+		}
 		key = path;
 		value = fs_table_put(&by_path, &key, NULL, NULL);
-		if (!value)
-			break;
-		*value = hex;
+		if (value)
+			*value = hex;
+		else
+			code = FS_NOMEM;
 	}
 	for (size_t i = 0; i < session->maps.dso_count; i++) {
 		struct fs_dso *dso = &session->maps.dsos[i];
@@ -606,7 +610,7 @@ static int settle_build_ids(struct fs_session *session)
 			dso->build_id = (int64_t)*hex;
 	}
 	fs_table_free(&by_path);
-	return 0;
+	return code;
 }
 
 /* Which event is SPE's: by the PMU type of AUXTRACE_INFO, else by name. */
