@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The helper's work: answer the queries of one DSO. Parses ELF and DWARF, so it runs sealed
- * (sandbox.h) and may die of what it reads.
+ * (helper/sandbox.h) and may die of what it reads.
  */
 #ifndef FS_INGEST_SYMBOL_RESOLVE_H
 #define FS_INGEST_SYMBOL_RESOLVE_H

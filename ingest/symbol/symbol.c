@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "ingest/symbol/helper.h"
+#include "ingest/helper/helper.h"
 #include "ingest/symbol/locate.h"
 #include "ingest/symbol/reply.h"
+#include "ingest/symbol/resolve.h"
 
 enum { TIMEOUT_MS = 60000 };
 
@@ -57,23 +58,60 @@ static void explain(struct fs_symbol_dso *dso)
 			 "%sinstructions of its architecture are not decoded", used ? "; " : "");
 }
 
+/* What is asked of the helper about one DSO. */
+struct resolving {
+	struct fs_resolve_job job;
+	struct fs_interner *strings;
+	struct fs_symbol_dso *dso;
+	struct fs_isolation *isolation;
+};
+
+static void resolve_sealed(void *context, struct fs_reply_writer *writer)
+{
+	const struct resolving *resolving = context;
+
+	fs_resolve(&resolving->job, writer);
+}
+
+static int read_reply(void *context, const uint8_t *bytes, size_t size, struct fs_error *error)
+{
+	const struct resolving *resolving = context;
+
+	return fs_symbol_reply_read(bytes, size, resolving->strings, resolving->dso,
+				    resolving->isolation, error);
+}
+
 static int resolve(const struct fs_symbol_options *options, size_t index,
 		   const struct fs_located *located, int fd, struct fs_symbol_dso *dso,
-		   struct fs_symbol_isolation *isolation, struct fs_error *error)
+		   struct fs_isolation *isolation, struct fs_error *error)
 {
+	struct resolving resolving = {
+		.job = { .fd = fd,
+			 .debug_fd = located->debug_fd,
+			 .by_address = dso->by_address,
+			 .queries = dso->queries,
+			 .query_count = dso->query_count },
+		.strings = options->strings,
+		.dso = dso,
+		.isolation = isolation,
+	};
 	const struct fs_helper_job job = {
-		.fd = fd,
-		.debug_fd = located->debug_fd,
+		.files = { fd, located->debug_fd },
+		.work = resolve_sealed,
+		.read = read_reply,
+		.context = &resolving,
 		.timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS,
 		.fault = index == options->test_fault_dso
 				 ? (enum fs_helper_fault)options->test_fault
 				 : FS_HELPER_SOUND,
 		.cancelled = options->cancelled,
-		.context = options->context,
+		.cancelled_context = options->context,
 	};
 	struct fs_error own = { 0 };
-	int code = fs_helper_run(&job, options->strings, dso, isolation, &own);
+	int code;
 
+	fs_reply_forget(dso);
+	code = fs_helper_run(&job, &own);
 	if (code == FS_REFUSED) {
 		dso->symbols = FS_SYMBOLS_FAILED;
 		set_reason(dso, own.text);
@@ -86,8 +124,8 @@ static int resolve(const struct fs_symbol_options *options, size_t index,
 }
 
 static int symbolise_dso(const struct fs_symbol_options *options, struct fs_roots *roots,
-			 size_t index, struct fs_symbol_dso *dso,
-			 struct fs_symbol_isolation *isolation, struct fs_error *error)
+			 size_t index, struct fs_symbol_dso *dso, struct fs_isolation *isolation,
+			 struct fs_error *error)
 {
 	struct fs_located located;
 	bool given = dso->fd >= 0;
@@ -125,9 +163,9 @@ static void clear(struct fs_symbol_dso *dso)
 }
 
 int fs_symbolise(const struct fs_symbol_options *options, struct fs_symbol_dso *dsos, size_t count,
-		 struct fs_symbol_isolation *ret_isolation, struct fs_error *error)
+		 struct fs_isolation *ret_isolation, struct fs_error *error)
 {
-	struct fs_symbol_isolation isolation = { 0 };
+	struct fs_isolation isolation = { 0 };
 	struct fs_roots roots;
 	int code = 0;
 

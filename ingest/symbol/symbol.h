@@ -2,8 +2,8 @@
 /*
  * Names, source lines and memory operands of sampled code, from binaries under the symbol roots.
  *
- * The binary is found by locate.h, parsed in a helper process without rights (helper.h), and the
- * instruction at the address is read by operand.h. One DSO that cannot be read, or that kills
+ * The binary is found by locate.h, parsed in a helper process without rights (ingest/helper), and
+ * the instruction at the address is read by operand.h. One DSO that cannot be read, or that kills
  * the helper, costs its own names only.
  */
 #ifndef FS_INGEST_SYMBOL_SYMBOL_H
@@ -16,9 +16,10 @@
 #include "common/access.h"
 #include "common/error.h"
 #include "common/intern.h"
+#include "ingest/helper/reply.h"
 
 /* No string, no function. */
-#define FS_SYMBOL_NONE UINT32_MAX
+#define FS_SYMBOL_NONE FS_REPLY_NONE
 
 /* What became of a DSO: dso.symbols in the database. X(enum suffix, number, name) */
 #define FS_SYMBOLS_LIST(X)                                                                         \
@@ -113,12 +114,6 @@ struct fs_symbol_options {
 	size_t test_fault_dso; /* index of the DSO that it hits */
 };
 
-/* Which protections the helper had; false in both: no helper was started. */
-struct fs_symbol_isolation {
-	bool seccomp;  /* without it nothing is parsed */
-	bool landlock; /* false where the kernel has none */
-};
-
 /*
  * Look up every query of every DSO. Each DSO gets a status of its own and a failing one stops
  * none of the others; results of a DSO that was not used are all-unknown.
@@ -131,7 +126,7 @@ struct fs_symbol_isolation {
  * nothing, writes nothing.
  */
 int fs_symbolise(const struct fs_symbol_options *options, struct fs_symbol_dso *dsos, size_t count,
-		 struct fs_symbol_isolation *ret_isolation, struct fs_error *error);
+		 struct fs_isolation *ret_isolation, struct fs_error *error);
 
 /* Free what fs_symbolise() allocated in a DSO; not the caller's arrays nor fd. */
 void fs_symbol_dso_free(struct fs_symbol_dso *dso);

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ingest/symbol/helper.h"
+#include "ingest/helper/helper.h"
 #include "ingest/symbol/locate.h"
 #include "ingest/symbol/reply.h"
 
@@ -72,7 +72,7 @@ static void lookup_add(struct lookup *lookup, uint64_t offset, bool exact)
 
 static int lookup_run(struct lookup *lookup, const char *root, bool unverified)
 {
-	struct fs_symbol_isolation isolation;
+	struct fs_isolation isolation;
 	struct fs_error error = { 0 };
 	struct fs_symbol_options options = { .roots = &root,
 					     .root_count = 1,
@@ -515,7 +515,7 @@ static void run_fault(enum fs_helper_fault fault, const char *reason)
 {
 	struct lookup lookups[3];
 	struct fs_symbol_dso dsos[3];
-	struct fs_symbol_isolation isolation;
+	struct fs_isolation isolation;
 	struct fs_error error;
 	const char *roots[] = { directory };
 	struct fs_symbol_options options = { .roots = roots,
@@ -711,7 +711,7 @@ START_TEST(test_tampered_answers)
 	struct fs_symbol_function function = { .name = 0, .linkage_name = FS_SYMBOL_NONE };
 	struct fs_symbol_result result = { .function = 0, .file = 1, .op = 1, .base_register = 2 };
 	static struct fs_reply_writer writer;
-	struct fs_symbol_isolation isolation;
+	struct fs_isolation isolation;
 	struct lookup lookup;
 	uint8_t good[512];
 	ssize_t size;
@@ -732,9 +732,9 @@ START_TEST(test_tampered_answers)
 	close(ends[1]);
 	lookup_init(&lookup, "/x", NULL);
 	lookup_add(&lookup, 0, true);
-	ck_assert_int_eq(
-		fs_reply_read(good, (size_t)size, &lookup.strings, &lookup.dso, &isolation, NULL),
-		0);
+	ck_assert_int_eq(fs_symbol_reply_read(good, (size_t)size, &lookup.strings, &lookup.dso,
+					      &isolation, NULL),
+			 0);
 	ck_assert_str_eq(function_name(&lookup, 0), "name");
 	ck_assert_str_eq(lookup.dso.arch, "x86_64");
 	fs_symbol_dso_free(&lookup.dso);
@@ -747,7 +747,8 @@ START_TEST(test_tampered_answers)
 		for (unsigned int i = random_number() % 3 + (cut == (size_t)size); i; i--)
 			bad[random_number() % (size_t)size] = (uint8_t)random_number();
 		memcpy(exact, bad, cut);
-		if (fs_reply_read(exact, cut, &lookup.strings, &lookup.dso, &isolation, NULL) == 0)
+		if (fs_symbol_reply_read(exact, cut, &lookup.strings, &lookup.dso, &isolation,
+					 NULL) == 0)
 			function_name(&lookup, 0);
 		else
 			ck_assert_uint_eq(lookup.results[0].function, FS_SYMBOL_NONE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "ingest/symbol/sandbox.h"
+#include "ingest/helper/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "ingest/symbol/helper.h"
+#include "ingest/helper/helper.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,9 +13,7 @@
 #include <unistd.h>
 
 #include "common/vector.h"
-#include "ingest/symbol/reply.h"
-#include "ingest/symbol/resolve.h"
-#include "ingest/symbol/sandbox.h"
+#include "ingest/helper/sandbox.h"
 
 #define HELPER_MEMORY ((uint64_t)2 << 30)
 
@@ -68,12 +66,11 @@ static void misbehave(enum fs_helper_fault fault, struct fs_reply_writer *writer
 	_exit(0);
 }
 
-__attribute__((noreturn)) static void child(const struct fs_helper_job *job,
-					    const struct fs_symbol_dso *dso, int reply_fd,
+__attribute__((noreturn)) static void child(const struct fs_helper_job *job, int reply_fd,
 					    uint64_t memory)
 {
 	struct fs_reply_writer *writer = calloc(1, sizeof(*writer));
-	const int keep[] = { job->fd, job->debug_fd, reply_fd };
+	const int keep[] = { job->files[0], job->files[1], reply_fd };
 	const struct fs_sandbox_limits limits = { .memory_bytes = memory,
 						  .cpu_seconds = HELPER_CPU_SECONDS };
 	struct fs_sandbox_state state;
@@ -96,12 +93,7 @@ __attribute__((noreturn)) static void child(const struct fs_helper_job *job,
 	}
 	if (job->fault != FS_HELPER_SOUND)
 		misbehave(job->fault, writer);
-	fs_resolve(&(struct fs_resolve_job){ .fd = job->fd,
-					     .debug_fd = job->debug_fd,
-					     .by_address = dso->by_address,
-					     .queries = dso->queries,
-					     .query_count = dso->query_count },
-		   writer);
+	job->work(job->context, writer);
 	_exit(0);
 }
 
@@ -153,13 +145,12 @@ static int receive_all(const struct fs_helper_job *job, int fd, struct buffer *b
 		uint64_t wait = now < deadline ? deadline - now : 0;
 		int ready = poll(&poll_fd, 1, (int)(wait < 500 ? wait : 500));
 
-		if (job->cancelled && job->cancelled(job->context))
+		if (job->cancelled && job->cancelled(job->cancelled_context))
 			return fs_fail(error, ECANCELED, "cancelled");
 		if (ready > 0)
 			FS_TRY(receive(fd, buffer, &end, error));
 		if (!end && now_ms() >= deadline)
-			return fs_fail(error, FS_REFUSED,
-				       "reading its symbols took longer than %u ms",
+			return fs_fail(error, FS_REFUSED, "reading it took longer than %u ms",
 				       job->timeout_ms);
 	}
 	return 0;
@@ -186,9 +177,9 @@ static uint64_t file_size(int fd)
 }
 
 /* Signals stay blocked until the child has its own dispositions. */
-static pid_t start(const struct fs_helper_job *job, const struct fs_symbol_dso *dso, int pipe_fd)
+static pid_t start(const struct fs_helper_job *job, int pipe_fd)
 {
-	uint64_t memory = HELPER_MEMORY + file_size(job->fd) + file_size(job->debug_fd);
+	uint64_t memory = HELPER_MEMORY + file_size(job->files[0]) + file_size(job->files[1]);
 	sigset_t all;
 	sigset_t before;
 	pid_t pid;
@@ -197,7 +188,7 @@ static pid_t start(const struct fs_helper_job *job, const struct fs_symbol_dso *
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pid = fork();
 	if (pid == 0)
-		child(job, dso, pipe_fd, memory);
+		child(job, pipe_fd, memory);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid;
 }
@@ -214,9 +205,7 @@ static int explain(int status, struct fs_error *error)
 		       WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }
 
-int fs_helper_run(const struct fs_helper_job *job, struct fs_interner *strings,
-		  struct fs_symbol_dso *dso, struct fs_symbol_isolation *isolation,
-		  struct fs_error *error)
+int fs_helper_run(const struct fs_helper_job *job, struct fs_error *error)
 {
 	struct buffer buffer = { 0 };
 	int ends[2];
@@ -224,10 +213,9 @@ int fs_helper_run(const struct fs_helper_job *job, struct fs_interner *strings,
 	int code;
 	pid_t pid;
 
-	fs_reply_forget(dso);
 	if (pipe2(ends, O_CLOEXEC))
 		return fs_fail(error, FS_REFUSED, "no pipe for the helper: %s", strerror(errno));
-	pid = start(job, dso, ends[1]);
+	pid = start(job, ends[1]);
 	close(ends[1]);
 	if (pid < 0) {
 		code = fs_fail(error, FS_REFUSED, "no helper process: %s", strerror(errno));
@@ -238,7 +226,7 @@ int fs_helper_run(const struct fs_helper_job *job, struct fs_interner *strings,
 	close(ends[0]);
 	status = reap(pid);
 	if (!code) {
-		code = fs_reply_read(buffer.bytes, buffer.size, strings, dso, isolation, error);
+		code = job->read(job->context, buffer.bytes, buffer.size, error);
 		if (code == FS_REFUSED && (WIFSIGNALED(status) || !buffer.size))
 			explain(status, error);
 	}

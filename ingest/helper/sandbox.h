@@ -2,8 +2,8 @@
 /*
  * Give up rights: what a process does before it parses a stranger's file.
  */
-#ifndef FS_INGEST_SYMBOL_SANDBOX_H
-#define FS_INGEST_SYMBOL_SANDBOX_H
+#ifndef FS_INGEST_HELPER_SANDBOX_H
+#define FS_INGEST_HELPER_SANDBOX_H
 
 #include <stdbool.h>
 #include <stddef.h>
