@@ -560,11 +560,11 @@ static int add_sample(struct fs_decoder *decoder, struct fs_batch *batch,
 	uint64_t type;
 
 	decoder->sample_records++;
-	if (!event) {
-		fs_loss_add(&session->loss, FS_LOSS_UNKNOWN_ID, 1, record->size, record->offset,
-			    "record type 9");
+	if (!event || event == &session->file.events[session->file.event_count])
+		fs_loss_add(&session->loss, FS_LOSS_UNKNOWN_ID, 1, event ? 0 : record->size,
+			    record->offset, "record type 9");
+	if (!event)
 		return 0;
-	}
 	type = event->attr.sample_type;
 	result = fs_sample_decode(&event->attr, &record->payload, &sample);
 	if (result != FS_SAMPLE_WHOLE)

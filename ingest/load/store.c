@@ -344,6 +344,8 @@ static int store_event(struct store *store, size_t index)
 	char name[96];
 
 	make_name(attr, name, sizeof(name));
+	if (index == store->session->file.event_count)
+		strcpy(name, "unknown");
 	add_integer(store, base + (int64_t)index);
 	add_integer(store, store->facts->id);
 	add_integer(store, (int64_t)index);
@@ -373,10 +375,14 @@ static int store_event(struct store *store, size_t index)
 static int store_events(struct store *store)
 {
 	const struct fs_session *session = store->session;
+	size_t events = session->file.event_count;
 
 	FS_TRY(begin_table(store, "event"));
-	for (size_t i = 0; i < session->file.event_count; i++)
+	for (size_t i = 0; i < events; i++)
 		FS_TRY(store_event(store, i));
+	/* samples with an id of none of them */
+	if (store->decoder->event_counts[events].samples)
+		FS_TRY(store_event(store, events));
 	FS_TRY(begin_table(store, "event_instance"));
 	for (size_t i = 0; i < session->ids.count; i++) {
 		const struct fs_event_id *id = fs_table_value(&session->ids, i);

@@ -153,7 +153,7 @@ static bool index_events(const struct fs_perf_file *file, struct fs_table *by_id
 
 /*
  * | attr | u32 nr_ids, str name, nr_ids * u64 |: names the event of the file that has the same
- * first id, else the one at the same position.
+ * first id, of several that at the same position; without one, the event at the same position.
  */
 static void read_description(struct parse *parse, const struct fs_table *by_id, size_t position,
 			     uint32_t attr_size)
@@ -173,7 +173,9 @@ static void read_description(struct parse *parse, const struct fs_table *by_id, 
 		uint64_t first_id = fs_read_u64(reader);
 
 		fs_read_bytes(reader, (id_count - 1) * (size_t)8);
-		index = fs_table_get(by_id, &first_id);
+		if (position >= file->event_count || !file->events[position].id_count ||
+		    file->events[position].ids[0] != first_id)
+			index = fs_table_get(by_id, &first_id);
 	}
 	position = index ? (size_t)*index : position;
 	if (!reader->failed && name && position < file->event_count &&
@@ -483,9 +485,27 @@ static bool parse_line_size(struct parse *parse)
 	return true;
 }
 
+bool fs_build_id_is_told(const uint8_t *id, size_t length)
+{
+	while (length && !id[length - 1])
+		length--;
+	return length;
+}
+
+/* perf before 5.12 kept no length; ids are padded with zeros to 20 bytes. */
+static uint8_t unsized_length(const uint8_t *id)
+{
+	static const uint8_t zeros[4];
+	uint8_t length = 20;
+
+	while (length && !memcmp(id + length - 4, zeros, 4))
+		length -= 4;
+	return length;
+}
+
 /*
  * | s32 pid | u8 id[20] | u8 length, u8, u16 | path |
- * The length is valid if bit 15 of misc is set, else the id has 20 bytes.
+ * The length is valid if bit 15 of misc is set.
  */
 bool fs_host_add_build_id(struct fs_host *host, uint16_t misc, struct fs_reader record)
 {
@@ -497,11 +517,11 @@ bool fs_host_add_build_id(struct fs_host *host, uint16_t misc, struct fs_reader 
 	id = fs_read_bytes(&record, 20);
 	length = fs_read_u8(&record);
 	fs_read_bytes(&record, 3);
-	if (!(misc & 1 << 15))
-		length = 20;
-	if (record.failed || length > 20)
+	if (record.failed || (misc & 1 << 15 && length > 20))
 		return false;
-	if (!length)
+	if (!(misc & 1 << 15))
+		length = unsized_length(id);
+	if (!fs_build_id_is_told(id, length))
 		return true;
 	if (FS_RESERVE(host->build_ids, host->build_id_capacity, host->build_id_count + 1))
 		return false;

@@ -104,6 +104,9 @@ int fs_host_read(struct fs_perf_file *file, struct fs_host *host, struct fs_loss
 		 struct fs_error *error);
 void fs_host_free(struct fs_host *host);
 
+/* Whether a build-id is one: recorders write zeros, or no length, where there is none. */
+bool fs_build_id_is_told(const uint8_t *id, size_t length);
+
 /* Add the payload of a HEADER_BUILD_ID record; false when it makes no sense. */
 bool fs_host_add_build_id(struct fs_host *host, uint16_t misc, struct fs_reader record);
 

@@ -163,6 +163,8 @@ static int read_attr(struct fs_perf_file *file, const uint8_t *entry, size_t str
 
 	fs_attr_parse(entry, stride - 16, file->swap, &event->attr);
 	event->leader = -1;
+	if (event->attr.size && event->attr.size != stride - 16)
+		fs_loss_add(loss, FS_LOSS_ATTR_SIZE, 1, 0, offset + 4, "events");
 	if (stride - 16 > ATTR_SIZE_KNOWN)
 		fs_loss_add(loss, FS_LOSS_ATTR_TAIL, 1, stride - 16 - ATTR_SIZE_KNOWN, offset,
 			    "events");
@@ -304,6 +306,26 @@ static bool recognise(struct fs_perf_file *file, const uint8_t *bytes)
 	return !memcmp(bytes, "PERFFILE", 8);
 }
 
+static bool is_header_size(uint64_t size)
+{
+	return size == HEADER_SIZE || size == OLD_HEADER_SIZE || size == PIPE_HEADER_SIZE;
+}
+
+/* The size that makes sense in one byte order only tells when the magic number lies about it. */
+static uint64_t read_header_size(struct fs_perf_file *file, struct fs_reader *reader,
+				 struct fs_loss *loss)
+{
+	uint64_t size = fs_read_u64(reader);
+	uint64_t turned = __builtin_bswap64(size);
+
+	if (is_header_size(turned)) {
+		file->swap = reader->swap = !file->swap;
+		fs_loss_add(loss, FS_LOSS_BYTE_ORDER, 1, 8, 0, "file");
+		size = turned;
+	}
+	return size;
+}
+
 /*
  * The bitmap is an array of the recorder's `unsigned long`: where that had 32 bits and the other
  * byte order, the halves of each word stand exchanged. Every recorder sets HOSTNAME, which tells.
@@ -346,7 +368,7 @@ static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct f
 	if (!recognise(file, bytes))
 		return refuse_magic(file, bytes, error);
 	reader.swap = file->swap;
-	header_size = fs_read_u64(&reader);
+	header_size = read_header_size(file, &reader, loss);
 	if (header_size == PIPE_HEADER_SIZE)
 		return read_stream(file, loss, error);
 	if (have < OLD_HEADER_SIZE)

@@ -107,11 +107,11 @@ struct fs_perf_file {
 	uint64_t size;
 	struct fs_section attrs;
 	struct fs_section data;
-	uint64_t data_end;     /* data.offset + what of the data section is there */
-	uint64_t sections_end; /* of the last section; later bytes belong to none */
-	bool unclean;	       /* data.size was 0: no features */
-	bool swap;	       /* recorded in the other byte order */
-	struct fs_event *events;
+	uint64_t data_end;	 /* data.offset + what of the data section is there */
+	uint64_t sections_end;	 /* of the last section; later bytes belong to none */
+	bool unclean;		 /* data.size was 0: no features */
+	bool swap;		 /* recorded in the other byte order */
+	struct fs_event *events; /* the session adds one more, for samples of none of them */
 	size_t event_count;
 	struct fs_section features[FS_FEATURE_BITS]; /* size 0 and offset 0: absent */
 	bool has_feature[FS_FEATURE_BITS];

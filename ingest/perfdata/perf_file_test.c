@@ -234,7 +234,6 @@ START_TEST(impossible_headers_are_refused)
 		size_t offset;
 		uint64_t value;
 	} changes[] = {
-		{ 0, 0x50455246494c4532 }, /* big-endian */
 		{ 0, 0 },
 		{ 8, 0 },
 		{ 8, 103 },
@@ -652,7 +651,7 @@ END_TEST
 static void add_damage_tests(TCase *tests)
 {
 	tcase_add_test(tests, the_first_version_is_read);
-	tcase_add_loop_test(tests, impossible_headers_are_refused, 0, 20);
+	tcase_add_loop_test(tests, impossible_headers_are_refused, 0, 19);
 	tcase_add_test(tests, what_is_no_file_is_refused);
 	tcase_add_test(tests, a_file_cut_anywhere);
 	tcase_add_loop_test(tests, an_unfinished_file_is_read_to_its_end, 0, 2);

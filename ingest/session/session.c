@@ -65,6 +65,26 @@ static int take_name(struct handling *handling, uint32_t *ret_id)
 			 strnlen(text, fs_reader_left(&handling->payload)), ret_id);
 }
 
+/* | u8 length, 3 bytes | u8 id[20] |; *ret_id is left alone where there is none. */
+static int take_build_id(struct handling *handling, const uint8_t *identity, int64_t *ret_id)
+{
+	size_t length = identity[0];
+	char hex[41];
+	uint32_t id;
+
+	if (length > 20) {
+		fs_loss_add(&handling->session->loss, FS_LOSS_BAD_BUILD_ID, 1, 0,
+			    handling->record->offset, "record type %u", handling->record->type);
+		return 0;
+	}
+	if (!fs_build_id_is_told(identity + 4, length))
+		return 0;
+	fs_hex(hex, identity + 4, length);
+	FS_TRY(fs_intern(&handling->session->strings, hex, 2 * length, &id));
+	*ret_id = id;
+	return 0;
+}
+
 /* | u32 pid, tid | u64 addr, len, pgoff | [24 bytes id, u32 prot, flags] | filename | */
 static int handle_mmap(struct handling *handling)
 {
@@ -97,15 +117,8 @@ static int handle_mmap(struct handling *handling)
 	map.order = handling->record->offset;
 	if (take_name(handling, &path))
 		return no_memory(handling);
-	if (is_mmap2 && misc & FS_MISC_BIT14 && identity[0] && identity[0] <= 20) {
-		char hex[41];
-		uint32_t id;
-
-		fs_hex(hex, identity + 4, identity[0]);
-		if (fs_intern(&session->strings, hex, 2u * identity[0], &id))
-			return no_memory(handling);
-		build_id = id;
-	}
+	if (is_mmap2 && misc & FS_MISC_BIT14 && take_build_id(handling, identity, &build_id))
+		return no_memory(handling);
 	if (map.end == map.start)
 		return 0;
 	if (fs_maps_dso(&session->maps, path, build_id, misc & FS_MISC_CPUMODE, &map.dso) ||
@@ -514,8 +527,43 @@ static int handle(struct fs_session *session, const struct fs_record *record,
 	return handlers[type](&handling);
 }
 
+static bool is_layout_alike(const struct fs_attr *a, const struct fs_attr *b)
+{
+	return a->sample_type == b->sample_type && a->read_format == b->read_format &&
+	       a->branch_sample_type == b->branch_sample_type &&
+	       a->sample_regs_user == b->sample_regs_user &&
+	       a->sample_regs_intr == b->sample_regs_intr;
+}
+
+/*
+ * Behind the last event stands one for samples with an id of none of them: these can be read
+ * where all events lay samples out alike.
+ */
+static int add_unknown_event(struct fs_session *session, struct fs_error *error)
+{
+	struct fs_perf_file *file = &session->file;
+	struct fs_event *events;
+	struct fs_event unknown = { .leader = -1 };
+
+	if (!file->event_count)
+		return 0;
+	events = realloc(file->events, (file->event_count + 1) * sizeof(*events));
+	if (!events)
+		return fs_fail(error, FS_NOMEM, "%s: out of memory", file->path);
+	unknown.attr = events[0].attr;
+	unknown.attr.type = UINT32_MAX;
+	unknown.attr.config = 0;
+	events[file->event_count] = unknown;
+	file->events = events;
+	session->is_unknown_readable = true;
+	for (size_t i = 1; i < file->event_count; i++)
+		session->is_unknown_readable &= is_layout_alike(&events[0].attr, &events[i].attr);
+	return 0;
+}
+
 static int index_ids(struct fs_session *session, struct fs_error *error)
 {
+	FS_TRY(add_unknown_event(session, error));
 	for (size_t i = 0; i < session->file.event_count; i++) {
 		const struct fs_event *event = &session->file.events[i];
 
@@ -546,22 +594,23 @@ int64_t fs_session_event_of_id(const struct fs_session *session, uint64_t id)
 const struct fs_event *fs_session_event(const struct fs_session *session,
 					const struct fs_reader *payload)
 {
+	const struct fs_perf_file *file = &session->file;
 	struct fs_reader reader = *payload;
 	int64_t event;
 	uint64_t id;
 
-	if (session->file.event_count == 1)
-		return &session->file.events[0];
-	if (!session->file.event_count)
+	if (!file->event_count)
 		return NULL;
-	if (session->id_position < 0)
-		return &session->file.events[0];
+	if (file->event_count == 1 || session->id_position < 0)
+		return &file->events[0];
 	fs_read_bytes(&reader, (size_t)session->id_position);
 	id = fs_read_u64(&reader);
 	if (!id)
-		return &session->file.events[0];
+		return &file->events[0];
 	event = fs_session_event_of_id(session, id);
-	return event == FS_NONE ? NULL : &session->file.events[event];
+	if (event != FS_NONE)
+		return &file->events[event];
+	return session->is_unknown_readable ? &file->events[file->event_count] : NULL;
 }
 
 static int by_switch_time(const void *a, const void *b)

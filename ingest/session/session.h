@@ -71,8 +71,9 @@ struct fs_session {
 	struct fs_host host;
 	struct fs_loss loss;
 	struct fs_interner strings;
-	struct fs_table ids; /* u64 id -> fs_event_id */
-	int id_position;     /* of the id in SAMPLE payloads, -1: none */
+	struct fs_table ids;	  /* u64 id -> fs_event_id */
+	int id_position;	  /* of the id in SAMPLE payloads, -1: none */
+	bool is_unknown_readable; /* samples of unknown ids: all events lay samples out alike */
 	struct fs_threads threads;
 	struct fs_maps maps;
 	struct fs_switches *switches; /* by CPU; only kept for files with SPE data */
@@ -89,7 +90,10 @@ struct fs_session {
 int fs_session_open(struct fs_session *session, const char *path, struct fs_error *error);
 void fs_session_close(struct fs_session *session);
 
-/* The event that a SAMPLE payload belongs to; NULL: an id that the file does not describe. */
+/*
+ * The event that a SAMPLE payload belongs to. With an id that the file does not describe: the one
+ * behind the last event, or NULL where the sample's layout cannot be told.
+ */
 const struct fs_event *fs_session_event(const struct fs_session *session,
 					const struct fs_reader *payload);
 

@@ -323,7 +323,7 @@ START_TEST(events_by_id)
 	static const struct {
 		uint64_t id;
 		int64_t event;
-	} cases[] = { { 5, 0 }, { 6, 0 }, { 7, 1 }, { 0, 0 }, { 8, -1 }, { UINT64_MAX, -1 } };
+	} cases[] = { { 5, 0 }, { 6, 0 }, { 7, 1 }, { 0, 0 }, { 8, 2 }, { UINT64_MAX, 2 } };
 	struct fs_reader nothing = fs_reader_of("", 0);
 	struct fs_session session;
 	struct test_file file;

@@ -74,7 +74,8 @@ SELECT id, 'memory_samples', 'info', 'file', memory_samples, 0, NULL,
 FROM trace
 UNION ALL
 SELECT id, 'time_span', 'info', 'file', last_ns - first_ns, 0, NULL,
-	printf('Nanoseconds from the first sample to the last: %.6f s.', (last_ns - first_ns) / 1e9)
+	printf('Nanoseconds from the first sample to the last: %.6f s%s.', (last_ns - first_ns) / 1e9,
+		iif(last_ns > first_ns, printf(', %.0f samples per second', 1e9 * samples / (last_ns - first_ns)), ''))
 FROM trace WHERE first_ns IS NOT NULL
 UNION ALL
 SELECT id, iif(complete, 'complete', 'damaged'), iif(complete, 'info', 'error'), 'file',

@@ -39,6 +39,12 @@ mutate()
 	python3 "$CLI/mutate.py" "$@"
 }
 
+# trials MODULE: the trials in reports/MODULE.py, which build their inputs with perfdata.py.
+trials()
+{
+	PYTHONPATH=$CLI PYTHONDONTWRITEBYTECODE=1 python3 "$CLI/reports/$1.py"
+}
+
 # query DB SQL
 query()
 {
