@@ -234,25 +234,11 @@ START_TEST(impossible_headers_are_refused)
 		size_t offset;
 		uint64_t value;
 	} changes[] = {
-		{ 0, 0 },
-		{ 8, 0 },
-		{ 8, 103 },
-		{ 8, 112 },
-		{ 8, 1ull << 63 },
-		{ 16, 0 },
-		{ 16, 6 },
-		{ 16, 72 },
-		{ 16, 1ull << 48 },
-		{ 16, 4104 },
-		{ 16, 153 },
-		{ 24, UINT64_MAX },
-		{ 24, 1ull << 40 },
-		{ 32, UINT64_MAX },
-		{ 32, 1ull << 62 },
-		{ 40, 1ull << 40 },
-		{ 40, UINT64_MAX },
-		{ 40, 0 },
-		{ 40, 8 },
+		{ 0, 0 },	    { 8, 0 },		{ 8, 103 },	    { 8, 112 },
+		{ 8, 1ull << 63 },  { 16, 0 },		{ 16, 6 },	    { 16, 72 },
+		{ 16, 1ull << 48 }, { 16, 4104 },	{ 16, 153 },	    { 24, UINT64_MAX },
+		{ 24, 1ull << 40 }, { 32, UINT64_MAX }, { 32, 1ull << 62 }, { 40, 1ull << 40 },
+		{ 40, UINT64_MAX }, { 40, 0 },		{ 40, 8 },
 	};
 	struct test_file file;
 	struct opened opened;
