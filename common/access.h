@@ -110,6 +110,7 @@ enum {
 	FS_ACCESS_SATURATED = 1 << 27,	 /* the latency is "at least" */
 	FS_ACCESS_DIRTY_SNOOP = 1 << 28, /* SPE v1.4: modified in another cache */
 	FS_ACCESS_STORE_SIDE = 1 << 29,	 /* an atomic that SPE reports as a store */
+	FS_ACCESS_GUEST = 1 << 30,	 /* executed in a virtual machine */
 };
 
 static inline uint32_t fs_access_pack(enum fs_op op, enum fs_source source,

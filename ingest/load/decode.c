@@ -57,6 +57,7 @@ struct observation {
 	uint32_t cpu; /* FS_ROLLUP_NONE: not known */
 	uint64_t ip;
 	bool has_ip, kernel, exact;
+	bool guest;		  /* code and data lie in memory of a virtual machine */
 	uint64_t addr, phys_addr; /* 0: none */
 	uint32_t access;
 	uint32_t latency;
@@ -387,6 +388,7 @@ static void count_sample(struct fs_decoder *decoder, const struct observation *s
 struct resolved {
 	uint32_t code, thread; /* FS_ROLLUP_NONE: not known */
 	int64_t code_space, space, chain;
+	bool elsewhere; /* the code was first seen at another address */
 };
 
 static int resolve(struct fs_decoder *decoder, const struct observation *seen,
@@ -403,12 +405,13 @@ static int resolve(struct fs_decoder *decoder, const struct observation *seen,
 
 		FS_TRY(find_thread(decoder, seen->pid, seen->tid, when, &entry));
 		resolved.thread = (uint32_t)entry->thread;
-		resolved.code_space = entry->space;
+		if (!seen->guest)
+			resolved.code_space = entry->space;
 		decoder->session->threads.threads[entry->thread].samples++;
 	} else {
 		decoder->unattributed++;
 	}
-	resolved.space = seen->addr >> 63 ? FS_KERNEL_SPACE : resolved.code_space;
+	resolved.space = seen->addr >> 63 && !seen->guest ? FS_KERNEL_SPACE : resolved.code_space;
 	if (seen->has_ip) {
 		struct fs_code *code;
 
@@ -416,6 +419,7 @@ static int resolve(struct fs_decoder *decoder, const struct observation *seen,
 				 seen->time_ns, &resolved.code));
 		code = fs_table_value(&decoder->code_ids, resolved.code);
 		code->samples++;
+		resolved.elsewhere = code->ip != seen->ip;
 		if (code->dso == FS_NONE)
 			decoder->unmapped++;
 		else
@@ -466,6 +470,7 @@ static int add_observation(struct fs_decoder *decoder, struct fs_batch *batch,
 	set_column(row, FS_COLUMN_PERIOD, seen->period, (int64_t)seen->period);
 	set_column(row, FS_COLUMN_RAW, seen->has_raw, (int64_t)seen->raw);
 	set_column(row, FS_COLUMN_EXTRA, seen->has_extra, (int64_t)seen->extra);
+	set_column(row, FS_COLUMN_IP, ids.elsewhere, (int64_t)seen->ip);
 	count_sample(decoder, seen);
 	if (ids.code != FS_ROLLUP_NONE)
 		note_watch(decoder, seen, ids.code);
@@ -534,7 +539,8 @@ static void observe_source(const struct fs_decoder *decoder, const struct fs_eve
 	seen->has_extra = seen->extra != 0;
 	seen->access = fs_access_pack(source.op, source.source, source.certainty,
 				      source.flags | (seen->exact ? FS_ACCESS_EXACT_IP : 0) |
-					      (seen->kernel ? FS_ACCESS_KERNEL : 0));
+					      (seen->kernel ? FS_ACCESS_KERNEL : 0) |
+					      (seen->guest ? FS_ACCESS_GUEST : 0));
 }
 
 static uint32_t sample_cpu(const struct fs_decoder *decoder, const struct fs_event *event,
@@ -585,6 +591,7 @@ static int add_sample(struct fs_decoder *decoder, struct fs_batch *batch,
 	seen.ip = sample.ip;
 	seen.has_ip = type & FS_SAMPLE_IP;
 	seen.kernel = mode == FS_MISC_KERNEL || mode == FS_MISC_HYPERVISOR;
+	seen.guest = mode == FS_MISC_GUEST_KERNEL || mode == FS_MISC_GUEST_USER;
 	seen.exact = record->misc & FS_MISC_BIT14;
 	seen.addr = type & FS_SAMPLE_ADDR ? sample.addr : 0;
 	seen.phys_addr = sample.phys_addr;

@@ -16,7 +16,7 @@
 enum {
 	FS_BATCH_ROWS = 1 << 14,
 	FS_BATCH_READS = 1 << 17, /* a batch ends after so many counter values */
-	FS_SAMPLE_COLUMNS = 14,
+	FS_SAMPLE_COLUMNS = 15,
 	FS_READ_COLUMNS = 6,
 };
 
@@ -36,6 +36,7 @@ enum fs_sample_column {
 	FS_COLUMN_PERIOD,
 	FS_COLUMN_RAW,
 	FS_COLUMN_EXTRA,
+	FS_COLUMN_IP,
 };
 
 /* A row of integers; bit i of nulls: column i is NULL. */

@@ -515,6 +515,65 @@ START_TEST(a_width_is_told_by_watchpoints_alone)
 }
 END_TEST
 
+/* One binary at two addresses is one code; each sample keeps the address it was taken at. */
+START_TEST(code_that_moves_keeps_its_addresses)
+{
+	struct sample sample = {
+		.id = 14, .ip = 0x400040, .pid = APP, .tid = APP, .time = 600, .misc = USER
+	};
+	struct test_file file;
+	sqlite3 *db = create_database();
+
+	begin_case(&file);
+	put_map(&file, OTHER, 0x7f0000001000, 0x1000, 0x2000, "/bin/app", 2002);
+	put_load(&file, sample, 0x700000, 0);
+	sample = (struct sample){ .id = 14,
+				  .ip = 0x7f0000001040,
+				  .pid = OTHER,
+				  .tid = OTHER,
+				  .time = 2500,
+				  .misc = USER };
+	put_load(&file, sample, 0x700000, 0);
+	put_load(&file, sample, 0x700000, 0);
+	test_file_end(&file);
+	load(db, &file, "moved");
+	ck_assert_int_eq(ask(db, "SELECT count(DISTINCT code_id) FROM sample"), 1);
+	check_text(db, "SELECT group_concat(ip, ' ') FROM (SELECT ip FROM samples ORDER BY id)",
+		   "0x400040 0x7f0000001040 0x7f0000001040");
+	ck_assert_int_eq(ask(db, "SELECT count(ip) FROM sample"), 2);
+	sqlite3_close(db);
+	test_file_free(&file);
+}
+END_TEST
+
+/* What a guest runs is none of its host's binaries, and its memory is not the host process's. */
+START_TEST(a_guest_has_its_own_memory)
+{
+	struct sample sample = {
+		.id = 14, .ip = 0x400040, .pid = APP, .tid = APP, .time = 600, .misc = 5
+	};
+	struct test_file file;
+	sqlite3 *db = create_database();
+
+	begin_case(&file);
+	put_load(&file, sample, 0x700000, 0);
+	sample.misc = 4;
+	sample.ip = KERNEL_TEXT + 0x10;
+	put_load(&file, sample, 0xffff888000001000, 0);
+	sample.misc = USER;
+	sample.ip = 0x400040;
+	put_load(&file, sample, 0x700000, 0);
+	test_file_end(&file);
+	load(db, &file, "guest");
+	check_text(db,
+		   "SELECT group_concat(guest || ' ' || tid || ' ' || coalesce(dso, '-') || ' ' || "
+		   "space, ', ') FROM (SELECT * FROM samples ORDER BY id)",
+		   "1 100 - unknown, 1 100 - unknown, 0 100 /bin/app app 100");
+	sqlite3_close(db);
+	test_file_free(&file);
+}
+END_TEST
+
 /* ---- what a file may hold ---- */
 
 START_TEST(odd_numbers_in_samples)
@@ -1085,6 +1144,8 @@ static void add_content_tests(TCase *tests)
 	tcase_add_test(tests, threads_spaces_and_code_go_by_time);
 	tcase_add_test(tests, watchpoints_tell_width_and_operation);
 	tcase_add_test(tests, a_width_is_told_by_watchpoints_alone);
+	tcase_add_test(tests, code_that_moves_keeps_its_addresses);
+	tcase_add_test(tests, a_guest_has_its_own_memory);
 	tcase_add_test(tests, odd_numbers_in_samples);
 	tcase_add_test(tests, counters_that_cannot_be_followed);
 	tcase_add_test(tests, the_longest_chain);

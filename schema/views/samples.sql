@@ -29,6 +29,7 @@
 -- l1_miss: 1: missed L1; NULL: not told
 -- simd: 1: a vector operation
 -- kernel: 1: executed in the kernel
+-- guest: 1: executed in a virtual machine, whose code and data addresses are its own
 -- exact_ip: 1: ip is that of the operation itself
 -- dirty_snoop: 1: SPE says modified in another cache
 -- latency: cycles
@@ -48,7 +49,7 @@ SELECT
 	c.function_offset,
 	d.path AS dso,
 	c.file || ':' || c.line AS source_line,
-	iif(c.ip IS NULL, NULL, printf('0x%x', c.ip)) AS ip,
+	iif(c.ip IS NULL, NULL, printf('0x%x', coalesce(s.ip, c.ip))) AS ip,
 	p.name AS space,
 	iif(s.addr IS NULL, NULL, printf('0x%x', s.addr)) AS address,
 	iif(s.phys_addr IS NULL, NULL, printf('0x%x', s.phys_addr)) AS physical_address,
@@ -70,6 +71,7 @@ SELECT
 	CASE WHEN s.access >> 26 & 1 THEN s.access >> 25 & 1 END AS l1_miss,
 	s.access >> 22 & 1 AS simd,
 	s.access >> 23 & 1 AS kernel,
+	s.access >> 30 & 1 AS guest,
 	s.access >> 24 & 1 AS exact_ip,
 	s.access >> 28 & 1 AS dirty_snoop,
 	s.latency,

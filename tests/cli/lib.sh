@@ -33,6 +33,29 @@ finish_attempts()
 	((${failures-0} == 0)) || fail "$failures failures, see above"
 }
 
+# compare_with_perf SCRIPT FILE: import FILE and let oracle/SCRIPT compare it with what perf says.
+# finish_comparisons MINIMUM: fail if one differed, or if perf could read fewer files.
+differing=()
+compare_with_perf()
+{
+	local status=0
+
+	rm -f case.db
+	"$FSINGEST" --db case.db "$2" >/dev/null 2>&1 || status=$?
+	((status == 0 || status == 2 || status == 3)) || fail "$2: exit status $status"
+	status=0
+	python3 -B "$CLI/oracle/$1" "$2" case.db >&2 || status=$?
+	((status == 77)) || compared=$((${compared-0} + 1))
+	((status == 0 || status == 77)) || differing+=("${2##*/}")
+	((status == 0)) || echo "^ $2" >&2
+}
+
+finish_comparisons()
+{
+	((${#differing[@]} == 0)) || fail "not what perf says: ${differing[*]}"
+	((${compared-0} >= $1)) || fail "perf reads only ${compared-0} of the files, not $1"
+}
+
 # mutate INPUT OUTPUT OPERATION...: write a damaged copy of a perf.data file.
 mutate()
 {
