@@ -78,6 +78,8 @@ void fs_batch_free(struct fs_batch *batch)
 {
 	free(batch->rows);
 	free(batch->reads);
+	free(batch->raws);
+	free(batch->json.bytes);
 	*batch = (struct fs_batch){ 0 };
 }
 
@@ -488,6 +490,26 @@ static int add_observation(struct fs_decoder *decoder, struct fs_batch *batch,
 
 /* ---- SAMPLE records ---- */
 
+/* Raw data of the sample whose row comes next. */
+static int add_raw(struct fs_decoder *decoder, struct fs_batch *batch, uint32_t event,
+		   const struct fs_sample *sample)
+{
+	const struct fs_tracepoint *tracepoint = decoder->tracepoint_of[event];
+	struct fs_raw_row row = { .sample = decoder->bases.sample + (int64_t)decoder->rows,
+				  .event = decoder->bases.event + event,
+				  .first = batch->json.used };
+	bool whole;
+
+	FS_TRY(FS_RESERVE(batch->raws, batch->raw_capacity, batch->raw_count + 1));
+	FS_TRY(fs_tracepoint_json(&decoder->session->tracepoints, tracepoint, sample->raw,
+				  sample->raw_size, sample->swap, &batch->json, &whole));
+	row.length = batch->json.used - row.first;
+	batch->raws[batch->raw_count++] = row;
+	decoder->undescribed_raw += !tracepoint;
+	decoder->bad_raw += tracepoint && !whole;
+	return 0;
+}
+
 /* What a breakpoint event says of the operation; its instruction may say more. */
 static enum fs_op breakpoint_op(const struct fs_attr *attr)
 {
@@ -598,6 +620,8 @@ static int add_sample(struct fs_decoder *decoder, struct fs_batch *batch,
 	seen.period = sample.period;
 	seen.sample = &sample;
 	observe_source(decoder, event, &sample, &seen);
+	if (sample.raw_size && add_raw(decoder, batch, seen.event, &sample))
+		return no_memory(decoder, error);
 	return add_observation(decoder, batch, &seen, error);
 }
 
@@ -824,13 +848,22 @@ int fs_decoder_open(struct fs_decoder *decoder, struct fs_session *session,
 	decoder->machine = machine_of(&session->host);
 	decoder->event_counts =
 		calloc(session->file.event_count + 1, sizeof(*decoder->event_counts));
+	decoder->tracepoint_of =
+		calloc(session->file.event_count + 1, sizeof(struct fs_tracepoint *));
 	decoder->threads = calloc(THREAD_CACHE, sizeof(*decoder->threads));
 	decoder->recent = calloc(CODE_RECENT, sizeof(*decoder->recent));
 	decoder->spe = calloc(1, sizeof(*decoder->spe));
 	decoder->aux_buffer = malloc(AUX_BUFFER);
-	if (fs_rollup_init(&decoder->rollup) || !decoder->event_counts || !decoder->threads ||
-	    !decoder->recent || !decoder->spe || !decoder->aux_buffer)
+	if (fs_rollup_init(&decoder->rollup) || !decoder->event_counts || !decoder->tracepoint_of ||
+	    !decoder->threads || !decoder->recent || !decoder->spe || !decoder->aux_buffer)
 		return no_memory(decoder, error);
+	for (size_t i = 0; i < session->file.event_count; i++) {
+		const struct fs_attr *attr = &session->file.events[i].attr;
+
+		if (attr->type == FS_ATTR_TRACEPOINT)
+			decoder->tracepoint_of[i] =
+				fs_tracepoint_find(&session->tracepoints, attr->config);
+	}
 	FS_TRY(fs_cursor_open(&decoder->cursor, &session->file, error));
 	decoder->cursor_open = true;
 	return 0;
@@ -849,6 +882,7 @@ void fs_decoder_close(struct fs_decoder *decoder)
 	fs_table_free(&decoder->profile);
 	fs_table_free(&decoder->read_values);
 	free(decoder->event_counts);
+	free(decoder->tracepoint_of);
 	free(decoder->threads);
 	free(decoder->recent);
 	free(decoder->spe);
@@ -875,6 +909,11 @@ static void note_losses(struct fs_decoder *decoder)
 	if (decoder->unknown_counters)
 		fs_loss_add(loss, FS_LOSS_UNKNOWN_COUNTER, decoder->unknown_counters, 0, UINT64_MAX,
 			    scope);
+	if (decoder->undescribed_raw)
+		fs_loss_add(loss, FS_LOSS_UNDESCRIBED_RAW, decoder->undescribed_raw, 0, UINT64_MAX,
+			    scope);
+	if (decoder->bad_raw)
+		fs_loss_add(loss, FS_LOSS_BAD_RAW, decoder->bad_raw, 0, UINT64_MAX, scope);
 	if (decoder->spe_no_time)
 		fs_loss_add(loss, FS_LOSS_SPE_NO_TIME, decoder->spe_no_time, 0, UINT64_MAX, scope);
 }
@@ -882,10 +921,10 @@ static void note_losses(struct fs_decoder *decoder)
 int fs_decoder_next(struct fs_decoder *decoder, struct fs_batch *batch, bool *ret_more,
 		    struct fs_error *error)
 {
-	batch->count = batch->read_count = 0;
+	batch->count = batch->read_count = batch->raw_count = batch->json.used = 0;
 	FS_TRY(continue_aux(decoder, batch, error));
 	while (batch->count < FS_BATCH_ROWS && batch->read_count < FS_BATCH_READS &&
-	       !decoder->finished) {
+	       batch->json.used < FS_BATCH_TEXT && !decoder->finished) {
 		struct fs_record record;
 		bool more;
 

@@ -16,6 +16,7 @@
 enum {
 	FS_BATCH_ROWS = 1 << 14,
 	FS_BATCH_READS = 1 << 17, /* a batch ends after so many counter values */
+	FS_BATCH_TEXT = 1 << 21,  /* or after so many bytes of raw data as JSON */
 	FS_SAMPLE_COLUMNS = 15,
 	FS_READ_COLUMNS = 6,
 };
@@ -51,11 +52,20 @@ struct fs_read_row {
 	uint64_t nulls;
 };
 
+/* A row of table `sample_raw`; its text is a part of the batch's. */
+struct fs_raw_row {
+	int64_t sample, event;
+	size_t first, length;
+};
+
 struct fs_batch {
 	struct fs_sample_row *rows; /* FS_BATCH_ROWS */
 	size_t count;
 	struct fs_read_row *reads;
 	size_t read_count, read_capacity;
+	struct fs_raw_row *raws;
+	size_t raw_count, raw_capacity;
+	struct fs_json json;
 	uint64_t file_offset; /* how far in the input the decoder was */
 };
 
@@ -105,12 +115,14 @@ struct fs_decoder {
 	struct fs_table profile;
 	struct fs_table read_values; /* counter id -> last value */
 	struct fs_event_counts *event_counts;
+	const struct fs_tracepoint **tracepoint_of; /* by event; NULL: none that is described */
 	enum fs_memsrc_machine machine;
 	uint64_t rows; /* handed out so far */
 	uint64_t sample_records;
 	uint64_t spe_records;
 	uint64_t memory_samples;
 	uint64_t unmapped, unattributed, unknown_sources, unknown_counters, spe_no_time;
+	uint64_t undescribed_raw, bad_raw;
 	uint64_t first_ns, last_ns; /* 0: no time seen */
 
 	/* private: where the walk stands */

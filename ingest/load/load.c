@@ -372,22 +372,47 @@ static void sync_early(sqlite3 *db)
 		file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
 }
 
+/* Raw data has its JSON text, so it goes row by row. */
+static int write_raws(sqlite3_stmt *insert, const struct fs_batch *batch, struct load *load)
+{
+	for (size_t i = 0; i < batch->raw_count; i++) {
+		const struct fs_raw_row *row = &batch->raws[i];
+
+		sqlite3_bind_int64(insert, 1, row->sample);
+		sqlite3_bind_int64(insert, 2, row->event);
+		sqlite3_bind_text(insert, 3, batch->json.bytes + row->first, (int)row->length,
+				  SQLITE_STATIC);
+		sqlite3_step(insert);
+		if (sqlite3_reset(insert) != SQLITE_OK)
+			return fs_fail(load->error, FS_OUTPUT, "cannot write to the database: %s",
+				       sqlite3_errmsg(load->db));
+	}
+	return 0;
+}
+
 static int write_batches(struct load *load)
 {
 	struct fs_bulk samples;
 	struct fs_bulk reads;
 	const struct fs_batch *batch;
+	sqlite3_stmt *raws = NULL;
 	uint64_t written = 0;
 	int code = fs_bulk_open(&samples, load->db, "sample", FS_SAMPLE_COLUMNS, load->error);
 
 	if (fs_bulk_open(&reads, load->db, "sample_read", FS_READ_COLUMNS, load->error) && !code)
 		code = FS_INTERNAL;
+	if (!code && sqlite3_prepare_v2(load->db, "INSERT INTO sample_raw VALUES (?, ?, ?)", -1,
+					&raws, NULL) != SQLITE_OK)
+		code = fs_fail(load->error, FS_INTERNAL, "table sample_raw: %s",
+			       sqlite3_errmsg(load->db));
 	while (!code && (batch = fs_queue_take(&load->queue))) {
 		if (!load->options->no_samples) {
 			code = fs_bulk_insert(&samples, batch->rows, batch->count, load->error);
 			if (!code)
 				code = fs_bulk_insert(&reads, batch->reads, batch->read_count,
 						      load->error);
+			if (!code)
+				code = write_raws(raws, batch, load);
 		}
 		written += batch->count;
 		if (load->options->progress)
@@ -397,6 +422,7 @@ static int write_batches(struct load *load)
 	}
 	fs_bulk_close(&samples);
 	fs_bulk_close(&reads);
+	sqlite3_finalize(raws);
 	if (!code)
 		code = begin_hash(load);
 	if (!code)

@@ -258,6 +258,53 @@ static int store_memory(struct store *store)
 
 /* ---- events ---- */
 
+static int store_tracepoint_fields(struct store *store, const struct fs_tracepoint *tracepoint)
+{
+	const struct fs_tracepoints *tracepoints = &store->session->tracepoints;
+
+	for (uint32_t i = 0; i < tracepoint->field_count; i++) {
+		const struct fs_tracepoint_field *field =
+			&tracepoints->fields[tracepoint->first_field + i];
+		bool array = field->flags & FS_FIELD_ARRAY;
+
+		add_integer(store, store->facts->id);
+		add_integer(store, tracepoint->id);
+		add_text(store, text_of(&tracepoints->strings, field->name));
+		add_text(store, text_of(&tracepoints->strings, field->type));
+		add_integer(store, field->offset);
+		add_integer(store, field->size);
+		add_optional(store, array && field->element_size, field->element_size);
+		add_integer(store, !!(field->flags & FS_FIELD_SIGNED));
+		add_integer(store, !!(field->flags & FS_FIELD_STRING));
+		add_text(store, field->flags & FS_FIELD_RELATIVE  ? "relative"
+				: field->flags & FS_FIELD_DYNAMIC ? "dynamic"
+								  : "in place");
+		add_integer(store, !!(field->flags & FS_FIELD_COMMON));
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+static int store_tracepoints(struct store *store)
+{
+	const struct fs_tracepoints *tracepoints = &store->session->tracepoints;
+
+	FS_TRY(begin_table(store, "tracepoint"));
+	for (size_t i = 0; i < tracepoints->count; i++) {
+		const struct fs_tracepoint *tracepoint = &tracepoints->items[i];
+
+		add_integer(store, store->facts->id);
+		add_integer(store, tracepoint->id);
+		add_text(store, text_of(&tracepoints->strings, tracepoint->system));
+		add_text(store, text_of(&tracepoints->strings, tracepoint->name));
+		FS_TRY(end_row(store));
+	}
+	FS_TRY(begin_table(store, "tracepoint_field"));
+	for (size_t i = 0; i < tracepoints->count; i++)
+		FS_TRY(store_tracepoint_fields(store, &tracepoints->items[i]));
+	return 0;
+}
+
 static bool contains(const char *text, const char *part)
 {
 	return text && strcasestr(text, part);
@@ -304,8 +351,12 @@ const char *fs_event_role(const struct fs_event *event, bool is_spe)
 }
 
 /* A name for an event of a file without EVENT_DESC, after perf's own for the generic ones. */
-static void make_name(const struct fs_attr *attr, char *out, size_t size)
+static void make_name(const struct store *store, const struct fs_attr *attr, char *out, size_t size)
 {
+	const struct fs_tracepoints *tracepoints = &store->session->tracepoints;
+	const struct fs_tracepoint *tracepoint =
+		attr->type == FS_ATTR_TRACEPOINT ? fs_tracepoint_find(tracepoints, attr->config)
+						 : NULL;
 	static const char *const hardware[] = {
 		"cycles",
 		"instructions",
@@ -328,6 +379,9 @@ static void make_name(const struct fs_attr *attr, char *out, size_t size)
 		snprintf(out, size, "%s", hardware[attr->config]);
 	else if (attr->type == 1 && attr->config < sizeof(software) / sizeof(software[0]))
 		snprintf(out, size, "%s", software[attr->config]);
+	else if (tracepoint)
+		snprintf(out, size, "%s:%s", text_of(&tracepoints->strings, tracepoint->system),
+			 text_of(&tracepoints->strings, tracepoint->name));
 	else if (attr->type == 5)
 		snprintf(out, size, "mem:0x%" PRIx64 "/%" PRIu64, attr->config1, attr->config2);
 	else
@@ -341,9 +395,9 @@ static int store_event(struct store *store, size_t index)
 	const struct fs_event_counts *counts = &store->decoder->event_counts[index];
 	int64_t base = store->decoder->bases.event;
 	bool freq = attr->flags & FS_ATTR_FREQ;
-	char name[96];
+	char name[2 * 256 + 2];
 
-	make_name(attr, name, sizeof(name));
+	make_name(store, attr, name, sizeof(name));
 	if (index == store->session->file.event_count)
 		strcpy(name, "unknown");
 	add_integer(store, base + (int64_t)index);
@@ -904,10 +958,10 @@ int fs_store_trace(sqlite3 *db, const struct fs_decoder *decoder,
 		   struct fs_error *error)
 {
 	static int (*const parts[])(struct store * store) = {
-		store_trace_row, store_facts,	store_cpus,	   store_memory,
-		store_events,	 store_threads, store_spaces,	   store_dsos,
-		store_maps,	 store_codes,	store_profile,	   store_access,
-		store_windows,	 store_lines,	store_code_totals, store_loss,
+		store_trace_row,   store_tracepoints, store_facts,  store_cpus,	   store_memory,
+		store_events,	   store_threads,     store_spaces, store_dsos,	   store_maps,
+		store_codes,	   store_profile,     store_access, store_windows, store_lines,
+		store_code_totals, store_loss,
 	};
 	struct store store = {
 		.db = db,

@@ -555,7 +555,7 @@ static bool parse_build_id(struct parse *parse)
 	return !parse->reader.failed;
 }
 
-/* Only whether it is there matters. */
+/* Only whether it is there matters; or others read it. */
 static bool parse_nothing(struct parse *parse)
 {
 	(void)parse;
@@ -574,7 +574,7 @@ static const struct {
 	const char *name;
 	bool (*parse)(struct parse *parse); /* NULL: nothing in it for us */
 } parsers[FS_FEATURE_KNOWN_MAX + 1] = {
-	[FS_FEATURE_TRACING_DATA] = { "TRACING_DATA", NULL },
+	[FS_FEATURE_TRACING_DATA] = { "TRACING_DATA", parse_nothing },
 	[FS_FEATURE_BUILD_ID] = { "BUILD_ID", parse_build_id },
 	[FS_FEATURE_HOSTNAME] = { "HOSTNAME", parse_hostname },
 	[FS_FEATURE_OSRELEASE] = { "OSRELEASE", parse_os_release },

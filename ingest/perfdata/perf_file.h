@@ -57,6 +57,8 @@ enum {
 	FS_READ_LOST = 1 << 4,
 };
 
+enum { FS_ATTR_TRACEPOINT = 2 }; /* attr.type PERF_TYPE_TRACEPOINT; config is its id */
+
 #define FS_ATTR_FREQ (1ull << 10)
 #define FS_ATTR_PRECISE_SHIFT 15
 #define FS_ATTR_SAMPLE_ID_ALL (1ull << 18)
@@ -173,6 +175,7 @@ enum fs_record_type {
 	FS_RECORD_FINISHED_INIT = 82,
 	FS_RECORD_COMPRESSED2 = 83,
 	FS_RECORD_USER_MAX = 86, /* last user type known */
+	FS_RECORD_SIMPLEPERF_TRACING_DATA = 32777,
 };
 
 /* Bits of fs_record.misc. */

@@ -11,6 +11,7 @@
 #include "common/text.h"
 #include "common/vector.h"
 #include "ingest/perfdata/spool.h"
+#include "ingest/tracepoint/tracing_data.h"
 
 enum {
 	AUXTRACE_ARM_SPE = 4,
@@ -21,6 +22,7 @@ enum {
 	EVENT_UPDATE_SCALE = 1,
 	EVENT_UPDATE_NAME = 2,
 	SPE_METADATA_V1_WORDS = 2,
+	RECORD_HEADER = 8,
 };
 
 struct handling {
@@ -448,6 +450,61 @@ static int handle_auxtrace_error(struct handling *handling)
 	return 0;
 }
 
+/*
+ * Have the formats of tracepoints read from bytes of the file. What goes wrong with them costs
+ * their names only. A recording has one such description; what joins recordings may leave several.
+ */
+static int read_tracing_data(struct fs_session *session, struct fs_section where,
+			     struct fs_error *error)
+{
+	struct fs_tracepoints *tracepoints = &session->tracepoints;
+	struct fs_error own = { 0 };
+	uint8_t *bytes;
+	int code;
+
+	if (tracepoints->count || where.size > FS_TRACING_DATA_MAX) {
+		fs_loss_add(&session->loss, FS_LOSS_LIMIT, 1, where.size, where.offset,
+			    tracepoints->count ? "second tracing data"
+					       : "tracing data over %zu MiB",
+			    FS_TRACING_DATA_MAX >> 20);
+		return 0;
+	}
+	bytes = malloc(where.size ? where.size : 1);
+	if (!bytes)
+		return fs_fail(error, FS_NOMEM, "%s: out of memory", session->file.path);
+	code = fs_perf_read(&session->file, where.offset, bytes, where.size, error);
+	if (!code) {
+		code = fs_tracing_data_read(bytes, where.size, FS_HELPER_SOUND, tracepoints, &own);
+		if (code == FS_REFUSED)
+			fs_loss_add(&session->loss, FS_LOSS_BAD_TRACING_DATA, 1, where.size,
+				    where.offset, "tracing data: %s", own.text);
+		else if (code)
+			fs_fail(error, code, "%s", own.text);
+	}
+	free(bytes);
+	if (tracepoints->cut)
+		fs_loss_add(&session->loss, FS_LOSS_BAD_TRACING_DATA, 1, 0, where.offset,
+			    "tracing data: it is cut off");
+	if (tracepoints->bad_formats)
+		fs_loss_add(&session->loss, FS_LOSS_BAD_TRACING_DATA, tracepoints->bad_formats, 0,
+			    where.offset, "tracepoint formats");
+	return code == FS_REFUSED ? 0 : code;
+}
+
+/* | u32 size, [pad] | in streams the data behind the record, in simpleperf's within it */
+static int handle_tracing_data(struct handling *handling)
+{
+	struct fs_section where = handling->record->raw;
+
+	if (!where.size) {
+		where.offset = handling->record->offset + RECORD_HEADER + 4;
+		where.size = fs_read_u32(&handling->payload);
+		if (handling->payload.failed || where.size > fs_reader_left(&handling->payload))
+			return too_short(handling);
+	}
+	return read_tracing_data(handling->session, where, handling->error);
+}
+
 static int handle_compressed(struct handling *handling)
 {
 	fs_loss_add(&handling->session->loss, FS_LOSS_COMPRESSED_RECORD, 1, handling->record->size,
@@ -468,6 +525,7 @@ static int (*const handlers[])(struct handling *handling) = {
 	[FS_RECORD_LOST_SAMPLES] = handle_lost,
 	[FS_RECORD_SWITCH] = handle_switch,
 	[FS_RECORD_SWITCH_CPU_WIDE] = handle_switch,
+	[FS_RECORD_HEADER_TRACING_DATA] = handle_tracing_data,
 	[FS_RECORD_HEADER_BUILD_ID] = handle_build_id,
 	[FS_RECORD_ID_INDEX] = handle_id_index,
 	[FS_RECORD_AUXTRACE_INFO] = handle_auxtrace_info,
@@ -514,6 +572,8 @@ static int handle(struct fs_session *session, const struct fs_record *record,
 	session->record_count[type < FS_RECORD_TYPES - 1 ? type : FS_RECORD_TYPES - 1]++;
 	if (type == FS_RECORD_SAMPLE)
 		return 0;
+	if (type == FS_RECORD_SIMPLEPERF_TRACING_DATA)
+		return handle_tracing_data(&handling);
 	if (!is_known(type)) {
 		fs_loss_add(&session->loss, FS_LOSS_UNKNOWN_RECORD, 1, record->size, record->offset,
 			    "record type %u", type);
@@ -732,10 +792,14 @@ int fs_session_open(struct fs_session *session, const char *path, struct fs_erro
 	fs_interner_init(&session->strings);
 	fs_table_init(&session->ids, 8, sizeof(struct fs_event_id));
 	fs_maps_init(&session->maps);
+	fs_tracepoints_init(&session->tracepoints);
 	if (fs_threads_init(&session->threads))
 		return fs_fail(error, FS_NOMEM, "out of memory");
 	FS_TRY(fs_perf_open(&session->file, path, &session->loss, error));
 	FS_TRY(fs_host_read(&session->file, &session->host, &session->loss, error));
+	if (session->file.has_feature[FS_FEATURE_TRACING_DATA])
+		FS_TRY(read_tracing_data(session, session->file.features[FS_FEATURE_TRACING_DATA],
+					 error));
 	FS_TRY(fs_spool_expand(&session->file, &session->loss, error));
 	FS_TRY(index_ids(session, error));
 	FS_TRY(walk(session, error));
@@ -758,6 +822,7 @@ void fs_session_close(struct fs_session *session)
 	free(session->blind);
 	free(session->spe.cpus);
 	fs_maps_free(&session->maps);
+	fs_tracepoints_free(&session->tracepoints);
 	fs_threads_free(&session->threads);
 	fs_table_free(&session->ids);
 	fs_interner_free(&session->strings);

@@ -14,6 +14,7 @@
 #include "ingest/perfdata/sample.h"
 #include "ingest/session/maps.h"
 #include "ingest/session/threads.h"
+#include "ingest/tracepoint/tracepoint.h"
 
 /* From the generic timer or TSC to perf's time: struct perf_record_time_conv. */
 struct fs_clock {
@@ -76,6 +77,7 @@ struct fs_session {
 	bool is_unknown_readable; /* samples of unknown ids: all events lay samples out alike */
 	struct fs_threads threads;
 	struct fs_maps maps;
+	struct fs_tracepoints tracepoints;
 	struct fs_switches *switches; /* by CPU; only kept for files with SPE data */
 	size_t switch_cpus, switch_cpu_capacity;
 	struct fs_blind *blind; /* by CPU */
