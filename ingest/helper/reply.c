@@ -132,7 +132,8 @@ static int read_last(struct fs_reply *reply, struct fs_reader *body)
 		return fs_reply_malformed(reply, "its end");
 	fs_escape(sentence, sizeof(sentence), (const char *)text, length);
 	if (outcome != FS_REPLY_DONE)
-		return fs_fail(reply->error, FS_REFUSED, "%s", sentence);
+		return fs_fail(reply->error, FS_REFUSED, "%s",
+			       *sentence ? sentence : "the helper gave up without a reason");
 	return 0;
 }
 

@@ -97,6 +97,8 @@ static int decompress(struct spool *spool, struct fs_reader payload, uint64_t of
 			spool->tail_used = 0;
 			return 0;
 		}
+		if (!out.pos)
+			continue;
 		if (FS_RESERVE(spool->tail, spool->tail_capacity, spool->tail_used + out.pos))
 			return fs_fail(spool->error, FS_NOMEM, "out of memory");
 		memcpy(spool->tail + spool->tail_used, spool->piece, out.pos);

@@ -151,6 +151,33 @@ START_TEST(records_straddle_payloads)
 }
 END_TEST
 
+/* The first payloads hold so little of the stream that nothing comes out of them. */
+START_TEST(payloads_without_output)
+{
+	struct test_bytes records = make_records(20);
+	struct test_bytes packed = { 0 };
+	struct expanded expanded;
+	struct packer packer;
+	size_t size = ZSTD_compressBound(records.size);
+
+	packed.data = calloc(1, size);
+	size = ZSTD_compress(packed.data, size, records.data, records.size, 1);
+	ck_assert(!ZSTD_isError(size));
+	begin(&packer);
+	for (size_t at = 0; at < size; at++) {
+		test_put(&packer.payload, packed.data + at, 1);
+		test_record(&packer.file, FS_RECORD_COMPRESSED, 0, &packer.payload);
+	}
+	end(&packer, &expanded);
+	ck_assert_uint_eq(expanded.samples, 20);
+	ck_assert_uint_eq(expanded.in_order, 20);
+	ck_assert(!fs_loss_is_damaged(&expanded.loss));
+	finish(&expanded);
+	free(records.data);
+	free(packed.data);
+}
+END_TEST
+
 /* AUX data stands uncompressed between the payloads. */
 START_TEST(raw_data_is_copied)
 {
@@ -304,6 +331,7 @@ int main(void)
 	int failed;
 
 	tcase_add_loop_test(tests, records_straddle_payloads, 0, 2);
+	tcase_add_test(tests, payloads_without_output);
 	tcase_add_test(tests, raw_data_is_copied);
 	tcase_add_test(tests, damage_costs_what_follows_it);
 	tcase_add_test(tests, bombs_stop_at_the_limit);

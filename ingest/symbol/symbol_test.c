@@ -759,6 +759,24 @@ START_TEST(test_tampered_answers)
 }
 END_TEST
 
+/* The sentence is empty: there is still one to show. */
+START_TEST(test_refusal_without_a_reason)
+{
+	static const uint8_t answer[] = { 1, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0,
+					  2, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0 };
+	struct fs_isolation isolation;
+	struct fs_error error = { 0 };
+	struct lookup lookup;
+
+	lookup_init(&lookup, "/x", NULL);
+	ck_assert_int_eq(fs_symbol_reply_read(answer, sizeof(answer), &lookup.strings, &lookup.dso,
+					      &isolation, &error),
+			 FS_REFUSED);
+	ck_assert_str_eq(error.text, "the helper gave up without a reason");
+	lookup_free(&lookup);
+}
+END_TEST
+
 /* ---- the traced programs ---- */
 
 static void check_traced(const char *root, const uint64_t *offsets, const int *ops,
@@ -837,6 +855,7 @@ int main(void)
 	tcase_add_test(cases, test_cancelled);
 	tcase_add_test(cases, test_damaged_files);
 	tcase_add_test(cases, test_tampered_answers);
+	tcase_add_test(cases, test_refusal_without_a_reason);
 	tcase_add_test(cases, test_traced_aarch64);
 	tcase_add_test(cases, test_traced_x86_64);
 	suite_add_tcase(suite, cases);
