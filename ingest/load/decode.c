@@ -26,6 +26,10 @@ enum {
 /* Chain entries at or above this are context markers, PERF_CONTEXT_MAX. */
 #define CHAIN_CONTEXT_FIRST ((uint64_t)-4095)
 #define CHAIN_CONTEXT_KERNEL ((uint64_t)-128)
+#define CHAIN_CONTEXT_HYPERVISOR ((uint64_t)-32)
+#define CHAIN_CONTEXT_USER_DEFERRED ((uint64_t)-640) /* a cookie follows */
+#define CHAIN_CONTEXT_GUEST_FIRST ((uint64_t)-2560)  /* guest, its kernel and its user */
+#define CHAIN_CONTEXT_GUEST_LAST ((uint64_t)-2048)
 
 struct thread_cache {
 	uint32_t pid, tid;
@@ -58,6 +62,7 @@ struct observation {
 	uint64_t ip;
 	bool has_ip, kernel, exact;
 	bool guest;		  /* code and data lie in memory of a virtual machine */
+	bool foreign;		  /* in a guest or the hypervisor: addresses are not ours */
 	uint64_t addr, phys_addr; /* 0: none */
 	uint32_t access;
 	uint32_t latency;
@@ -211,9 +216,10 @@ static int find_chain(struct fs_decoder *decoder, const struct observation *seen
 	size_t length = sample->chain_length < CHAIN_MAX ? sample->chain_length : CHAIN_MAX;
 	struct fs_chain node = { .parent = UINT32_MAX };
 	bool in_kernel = seen->kernel; /* until a marker says otherwise */
+	bool foreign = seen->foreign;
 	bool leaf_seen = false;
 	uint64_t ips[CHAIN_MAX];
-	bool kernel[CHAIN_MAX];
+	uint32_t spaces[CHAIN_MAX];
 	size_t count = 0;
 
 	for (size_t i = 0; i < length; i++) {
@@ -221,6 +227,10 @@ static int find_chain(struct fs_decoder *decoder, const struct observation *seen
 
 		if (ip >= CHAIN_CONTEXT_FIRST) {
 			in_kernel = ip == CHAIN_CONTEXT_KERNEL;
+			foreign =
+				ip == CHAIN_CONTEXT_HYPERVISOR ||
+				(ip >= CHAIN_CONTEXT_GUEST_FIRST && ip <= CHAIN_CONTEXT_GUEST_LAST);
+			i += ip == CHAIN_CONTEXT_USER_DEFERRED;
 			continue;
 		}
 		if (!count && ip == seen->ip && !leaf_seen) {
@@ -228,13 +238,16 @@ static int find_chain(struct fs_decoder *decoder, const struct observation *seen
 			continue;
 		}
 		ips[count] = ip;
-		kernel[count++] = in_kernel;
+		spaces[count++] = (uint32_t)(foreign	 ? FS_UNKNOWN_SPACE
+					     : in_kernel ? FS_KERNEL_SPACE
+							 : space);
 	}
 	*ret_chain = FS_NONE;
 	while (count-- > 0) {
 		uint32_t index;
 
-		FS_TRY(find_code(decoder, space, ips[count], kernel[count], true, seen->time_ns,
+		FS_TRY(find_code(decoder, spaces[count], ips[count],
+				 spaces[count] == FS_KERNEL_SPACE, true, seen->time_ns,
 				 &node.code));
 		if (!fs_table_put(&decoder->chains, &node, &index, NULL))
 			return FS_NOMEM;
@@ -407,13 +420,13 @@ static int resolve(struct fs_decoder *decoder, const struct observation *seen,
 
 		FS_TRY(find_thread(decoder, seen->pid, seen->tid, when, &entry));
 		resolved.thread = (uint32_t)entry->thread;
-		if (!seen->guest)
+		if (!seen->foreign)
 			resolved.code_space = entry->space;
 		decoder->session->threads.threads[entry->thread].samples++;
 	} else {
 		decoder->unattributed++;
 	}
-	resolved.space = seen->addr >> 63 && !seen->guest ? FS_KERNEL_SPACE : resolved.code_space;
+	resolved.space = seen->addr >> 63 && !seen->foreign ? FS_KERNEL_SPACE : resolved.code_space;
 	if (seen->has_ip) {
 		struct fs_code *code;
 
@@ -612,8 +625,10 @@ static int add_sample(struct fs_decoder *decoder, struct fs_batch *batch,
 	seen.cpu = sample_cpu(decoder, event, &sample);
 	seen.ip = sample.ip;
 	seen.has_ip = type & FS_SAMPLE_IP;
-	seen.kernel = mode == FS_MISC_KERNEL || mode == FS_MISC_HYPERVISOR;
+	seen.kernel = mode == FS_MISC_KERNEL;
 	seen.guest = mode == FS_MISC_GUEST_KERNEL || mode == FS_MISC_GUEST_USER;
+	seen.foreign = seen.guest || mode == FS_MISC_HYPERVISOR;
+	decoder->guest += seen.foreign;
 	seen.exact = record->misc & FS_MISC_BIT14;
 	seen.addr = type & FS_SAMPLE_ADDR ? sample.addr : 0;
 	seen.phys_addr = sample.phys_addr;
@@ -900,6 +915,8 @@ static void note_losses(struct fs_decoder *decoder)
 		end_blind(decoder, (uint32_t)cpu, decoder->last_ns);
 	if (decoder->unmapped)
 		fs_loss_add(loss, FS_LOSS_UNMAPPED_CODE, decoder->unmapped, 0, UINT64_MAX, scope);
+	if (decoder->guest)
+		fs_loss_add(loss, FS_LOSS_GUEST_CODE, decoder->guest, 0, UINT64_MAX, scope);
 	if (decoder->unattributed)
 		fs_loss_add(loss, FS_LOSS_UNATTRIBUTED, decoder->unattributed, 0, UINT64_MAX,
 			    scope);

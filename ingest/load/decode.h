@@ -121,6 +121,7 @@ struct fs_decoder {
 	uint64_t sample_records;
 	uint64_t spe_records;
 	uint64_t memory_samples;
+	uint64_t guest; /* in a guest or the hypervisor */
 	uint64_t unmapped, unattributed, unknown_sources, unknown_counters, spe_no_time;
 	uint64_t undescribed_raw, bad_raw;
 	uint64_t first_ns, last_ns; /* 0: no time seen */

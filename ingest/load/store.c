@@ -178,6 +178,17 @@ static int store_facts(struct store *store)
 	FS_TRY(put_fact(store, "recorded_first_sample_ns", host->first_sample_ns));
 	FS_TRY(put_fact(store, "recorded_last_sample_ns", host->last_sample_ns));
 	FS_TRY(put_fact(store, "spe_metadata_version", session->spe.metadata_version));
+	FS_TRY(put_fact(store, "time_conv.shift", session->clock.shift));
+	FS_TRY(put_fact(store, "time_conv.mult", session->clock.mult));
+	FS_TRY(put_fact(store, "time_conv.zero", session->clock.zero));
+	FS_TRY(put_fact(store, "time_conv.cycles", session->clock.cycles));
+	FS_TRY(put_fact(store, "time_conv.mask", session->clock.mask));
+	for (size_t i = 0; i < host->fact_count; i++) {
+		add_integer(store, store->facts->id);
+		add_text(store, host->facts[i].name);
+		add_text(store, host->facts[i].value);
+		FS_TRY(end_row(store));
+	}
 	for (unsigned int type = 0; type < FS_RECORD_TYPES; type++) {
 		char name[32];
 
@@ -251,6 +262,14 @@ static int store_memory(struct store *store)
 		add_integer(store, store->facts->id);
 		add_integer(store, host->pmus[i].type);
 		add_text(store, host->pmus[i].name);
+		FS_TRY(end_row(store));
+	}
+	FS_TRY(begin_table(store, "pmu_capability"));
+	for (size_t i = 0; i < host->capability_count; i++) {
+		add_integer(store, store->facts->id);
+		add_text(store, host->capabilities[i].pmu);
+		add_text(store, host->capabilities[i].name);
+		add_text(store, host->capabilities[i].value);
 		FS_TRY(end_row(store));
 	}
 	return 0;
@@ -421,6 +440,7 @@ static int store_event(struct store *store, size_t index)
 	add_optional(store, freq, (int64_t)attr->sample_period);
 	add_text(store, event->unit);
 	add_real(store, event->scale != 0, event->scale);
+	add_text(store, event->cpus);
 	add_integer(store, (int64_t)counts->samples);
 	add_integer(store, (int64_t)counts->period_sum);
 	return end_row(store);
@@ -445,6 +465,65 @@ static int store_events(struct store *store)
 		add_integer(store, *(const int64_t *)fs_table_key(&session->ids, i));
 		add_optional(store, id->cpu >= 0, id->cpu);
 		add_optional(store, id->tid >= 0, id->tid);
+		add_optional(store, id->machine_pid >= 0, id->machine_pid);
+		add_optional(store, id->vcpu >= 0, id->vcpu);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+/* NULL for a number that stands for "not told". */
+static void add_told(struct store *store, uint32_t number)
+{
+	add_optional(store, number != UINT32_MAX, number);
+}
+
+static void add_event_id(struct store *store, int64_t event)
+{
+	add_optional(store, event != FS_NONE, store->decoder->bases.event + event);
+}
+
+static int store_system_events(struct store *store)
+{
+#define FS_SYSTEM_NAME(suffix, name) name,
+	static const char *const kinds[] = { FS_SYSTEM_LIST(FS_SYSTEM_NAME) };
+#undef FS_SYSTEM_NAME
+	static const char *const sources[] = { "read", "stat", "stat_final" };
+	const struct fs_system *system = &store->session->system;
+	const struct fs_interner *strings = &store->session->strings;
+
+	FS_TRY(begin_table(store, "system_event"));
+	for (size_t i = 0; i < system->event_count; i++) {
+		const struct fs_system_event *event = &system->events[i];
+
+		add_integer(store, store->facts->id);
+		add_text(store, kinds[event->kind]);
+		add_optional(store, event->time_ns, (int64_t)event->time_ns);
+		add_told(store, event->cpu);
+		add_told(store, event->pid);
+		add_told(store, event->tid);
+		add_event_id(store, event->event);
+		add_optional(store, event->has_address, (int64_t)event->address);
+		add_optional(store, event->length, (int64_t)event->length);
+		add_optional(store, event->has_number, (int64_t)event->number);
+		add_text(store, text_of(strings, event->name));
+		add_text(store, text_of(strings, event->detail));
+		FS_TRY(end_row(store));
+	}
+	FS_TRY(begin_table(store, "counter"));
+	for (size_t i = 0; i < system->counter_count; i++) {
+		const struct fs_counter *counter = &system->counters[i];
+
+		add_integer(store, store->facts->id);
+		add_event_id(store, counter->event);
+		add_text(store, sources[counter->source]);
+		add_optional(store, counter->time_ns, (int64_t)counter->time_ns);
+		add_told(store, counter->cpu);
+		add_told(store, counter->pid);
+		add_told(store, counter->tid);
+		add_integer(store, (int64_t)counter->value);
+		add_optional(store, counter->has_enabled, (int64_t)counter->time_enabled);
+		add_optional(store, counter->has_running, (int64_t)counter->time_running);
 		FS_TRY(end_row(store));
 	}
 	return 0;
@@ -516,6 +595,10 @@ static const char *dso_kind(const char *path, uint16_t cpumode)
 	static const char *const anonymous[] = { "//anon", "/dev/zero", "/anon_hugepage", "[heap]",
 						 "[stack" };
 
+	if (cpumode == FS_CPUMODE_KSYMBOL)
+		return "generated";
+	if (cpumode & FS_CPUMODE_GUEST)
+		return "guest";
 	if (cpumode == FS_MISC_KERNEL)
 		return !strncmp(path, "[kernel", 7) ? "kernel" : "module";
 	if (!strncmp(path, "[vdso", 5))
@@ -538,14 +621,19 @@ static int store_dsos(struct store *store)
 		const struct fs_symbol_dso *found = symbols && symbols->dso_of[i]
 							    ? &symbols->dsos[symbols->dso_of[i] - 1]
 							    : NULL;
+		bool named = dso->cpumode == FS_CPUMODE_KSYMBOL;
 
 		add_integer(store, store->facts->dso_base + (int64_t)i);
 		add_integer(store, store->facts->id);
 		add_text(store, path);
 		add_text(store, text_of(&session->strings, dso->build_id));
 		add_text(store, dso_kind(path, dso->cpumode));
-		add_text(store, fs_symbols_name(found ? found->symbols : FS_SYMBOLS_NOT_ASKED));
-		add_text(store, found && found->reason[0] ? found->reason : NULL);
+		add_text(store, fs_symbols_name(found	? found->symbols
+						: named ? FS_SYMBOLS_VERIFIED
+							: FS_SYMBOLS_NOT_ASKED));
+		add_text(store, found && found->reason[0] ? found->reason
+				: named			  ? "named by the kernel (KSYMBOL)"
+							  : NULL);
 		add_integer(store, (int64_t)dso->samples);
 		FS_TRY(end_row(store));
 	}
@@ -561,7 +649,7 @@ static int store_maps(struct store *store)
 		const struct fs_map *map = &maps->maps[i];
 
 		add_integer(store, store->facts->id);
-		add_optional(store, map->pid != FS_PID_KERNEL, map->pid);
+		add_optional(store, map->pid < FS_PID_GUEST, map->pid);
 		add_optional(store, map->tid != FS_PID_KERNEL, map->tid);
 		add_optional(store, map->time_ns, (int64_t)map->time_ns);
 		add_integer(store, (int64_t)map->start);
@@ -583,6 +671,18 @@ static const char *symbol_text(const struct store *store, uint32_t id)
 	return id == FS_SYMBOL_NONE ? NULL : fs_interned(&store->symbols->strings, id, NULL);
 }
 
+/* Code that the kernel made at run time: its DSO is the function. */
+static int store_ksymbol(struct store *store, size_t dso, int64_t id)
+{
+	add_integer(store, id);
+	add_integer(store, store->facts->dso_base + (int64_t)dso);
+	add_text(store, text_of(&store->session->strings, store->session->maps.dsos[dso].path));
+	add_text(store, NULL);
+	add_integer(store, 0);
+	add_integer(store, 0);
+	return end_row(store);
+}
+
 /* Functions of all asked DSOs; ret_first gets the id of each session DSO's first. */
 static int store_functions(struct store *store, int64_t *ret_first)
 {
@@ -590,10 +690,15 @@ static int store_functions(struct store *store, int64_t *ret_first)
 	int64_t next = store->facts->function_base;
 
 	FS_TRY(begin_table(store, "function"));
-	for (size_t i = 0; symbols && i < store->session->maps.dso_count; i++) {
+	for (size_t i = 0; i < store->session->maps.dso_count; i++) {
 		const struct fs_symbol_dso *dso;
 
-		if (!symbols->dso_of[i])
+		if (store->session->maps.dsos[i].cpumode == FS_CPUMODE_KSYMBOL &&
+		    store->session->maps.dsos[i].samples) {
+			ret_first[i] = next;
+			FS_TRY(store_ksymbol(store, i, next++));
+		}
+		if (!symbols || !symbols->dso_of[i])
 			continue;
 		dso = &symbols->dsos[symbols->dso_of[i] - 1];
 		ret_first[i] = next;
@@ -624,6 +729,14 @@ static struct fs_symbol_result result_of(const struct store *store, size_t index
 	};
 	const struct fs_symbols_of_trace *symbols = store->symbols;
 
+	if (code->dso != FS_NONE &&
+	    store->session->maps.dsos[code->dso].cpumode == FS_CPUMODE_KSYMBOL) {
+		struct fs_symbol_result whole = nothing;
+
+		whole.function = 0;
+		whole.function_offset = code->offset;
+		return whole;
+	}
 	if (!symbols || code->dso == FS_NONE || !symbols->dso_of[code->dso])
 		return nothing;
 	return symbols->dsos[symbols->dso_of[code->dso] - 1].results[symbols->result_of[index]];
@@ -958,9 +1071,10 @@ int fs_store_trace(sqlite3 *db, const struct fs_decoder *decoder,
 		   struct fs_error *error)
 {
 	static int (*const parts[])(struct store * store) = {
-		store_trace_row,   store_tracepoints, store_facts,  store_cpus,	   store_memory,
-		store_events,	   store_threads,     store_spaces, store_dsos,	   store_maps,
-		store_codes,	   store_profile,     store_access, store_windows, store_lines,
+		store_trace_row,   store_tracepoints,	store_facts,   store_cpus,
+		store_memory,	   store_events,	store_threads, store_spaces,
+		store_dsos,	   store_system_events, store_maps,    store_codes,
+		store_profile,	   store_access,	store_windows, store_lines,
 		store_code_totals, store_loss,
 	};
 	struct store store = {

@@ -6,6 +6,7 @@
 #include "ingest/perfdata/host.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 enum {
 	FEATURE_SIZE_MAX = 64 << 20,
 	LIST_MAX = 1 << 16, /* entries of any list in a feature */
+	FACTS_MAX = 1 << 17,
+	CAPABILITIES_MAX = 1 << 14,
 	CMDLINE_MAX = 1 << 16,
 	CPU_STEPS_MAX = 1 << 22, /* CPUs in all lists together: "0-65535" may be repeated */
 };
@@ -23,6 +26,7 @@ enum {
 struct parse {
 	struct fs_perf_file *file;
 	struct fs_host *host;
+	struct fs_loss *loss;
 	struct fs_reader reader;
 	size_t cpu_steps;
 };
@@ -41,6 +45,42 @@ static bool take_string(struct parse *parse, char **target)
 	free(*target);
 	*target = read_string(&parse->reader);
 	return *target;
+}
+
+int fs_host_add_fact(struct fs_host *host, struct fs_loss *loss, const char *value, size_t size,
+		     const char *name_format, ...)
+{
+	struct fs_fact *fact;
+	va_list args;
+
+	if (host->fact_count >= FACTS_MAX) {
+		fs_loss_add(loss, FS_LOSS_LIMIT, 1, 0, UINT64_MAX, "facts over %d", FACTS_MAX);
+		return 0;
+	}
+	if (FS_RESERVE(host->facts, host->fact_capacity, host->fact_count + 1))
+		return FS_NOMEM;
+	fact = &host->facts[host->fact_count];
+	va_start(args, name_format);
+	if (vasprintf(&fact->name, name_format, args) < 0)
+		fact->name = NULL;
+	va_end(args);
+	fact->value = strndup(value, size);
+	if (!fact->name || !fact->value) {
+		free(fact->name);
+		free(fact->value);
+		*fact = (struct fs_fact){ 0 };
+		return FS_NOMEM;
+	}
+	host->fact_count++;
+	return 0;
+}
+
+static bool add_number(struct parse *parse, const char *name, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	return !fs_host_add_fact(parse->host, parse->loss, text, sizeof(text), "%s", name);
 }
 
 static bool parse_hostname(struct parse *parse)
@@ -342,9 +382,14 @@ static bool parse_group_desc(struct parse *parse)
 		uint32_t leader;
 		uint32_t members;
 
-		free(read_string(&parse->reader));
+		char *name = read_string(&parse->reader);
+
 		leader = fs_read_u32(&parse->reader);
 		members = fs_read_u32(&parse->reader);
+		if (name && !parse->reader.failed)
+			fs_host_add_fact(parse->host, parse->loss, name, SIZE_MAX,
+					 "event_group.%" PRIu32, leader);
+		free(name);
 		/* an event is in one group: together the groups have no more members than events */
 		if (leader > events || members > events - leader || members > left)
 			return false;
@@ -570,9 +615,179 @@ static bool parse_auxtrace(struct parse *parse)
 	return !parse->reader.failed && count <= fs_reader_left(&parse->reader) / 16;
 }
 
+/* | u64 version | */
+static bool parse_dir_format(struct parse *parse)
+{
+	uint64_t version = fs_read_u64(&parse->reader);
+
+	return !parse->reader.failed && add_number(parse, "dir_format.version", version);
+}
+
+/* | u32 version, type, level, ratio, mmap_len | */
+static bool parse_compressed(struct parse *parse)
+{
+	static const char *const names[] = { "compressed.version", "compressed.type",
+					     "compressed.level", "compressed.ratio",
+					     "compressed.mmap_length" };
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		uint32_t value = fs_read_u32(&parse->reader);
+
+		if (parse->reader.failed)
+			return false;
+		good &= add_number(parse, names[i], value);
+	}
+	return good;
+}
+
+/* | u32 nr | nr * {u32 info_len, data_len, u64 arrays, info, data} |: how many and how large */
+static bool parse_bpf_programs(struct parse *parse)
+{
+	struct fs_reader *reader = &parse->reader;
+	uint32_t count = fs_read_u32(reader);
+
+	for (uint32_t i = 0; i < count && !reader->failed; i++) {
+		uint32_t info = fs_read_u32(reader);
+		uint32_t data = fs_read_u32(reader);
+
+		fs_read_u64(reader);
+		fs_read_bytes(reader, info);
+		fs_read_bytes(reader, data);
+	}
+	return !reader->failed && add_number(parse, "bpf_prog_info.count", count);
+}
+
+/* | u32 nr | nr * {u32 id, size, data} | */
+static bool parse_bpf_btf(struct parse *parse)
+{
+	struct fs_reader *reader = &parse->reader;
+	uint32_t count = fs_read_u32(reader);
+
+	for (uint32_t i = 0; i < count && !reader->failed; i++) {
+		fs_read_u32(reader);
+		fs_read_bytes(reader, fs_read_u32(reader));
+	}
+	return !reader->failed && add_number(parse, "bpf_btf.count", count);
+}
+
+static void free_capability(struct fs_pmu_capability *capability)
+{
+	free(capability->pmu);
+	free(capability->name);
+	free(capability->value);
+}
+
+/* Takes the strings over. */
+static bool add_capability(struct parse *parse, struct fs_pmu_capability capability)
+{
+	struct fs_host *host = parse->host;
+
+	if (!capability.pmu || !capability.name || !capability.value ||
+	    host->capability_count >= CAPABILITIES_MAX ||
+	    FS_RESERVE(host->capabilities, host->capability_capacity, host->capability_count + 1)) {
+		free_capability(&capability);
+		return false;
+	}
+	host->capabilities[host->capability_count++] = capability;
+	return true;
+}
+
+/* | n * {str name, str value} |, of a PMU that is named behind them or is the CPU's own */
+static bool read_capabilities(struct parse *parse, uint32_t count, bool named)
+{
+	size_t first = parse->host->capability_count;
+	bool good = true;
+	char *pmu;
+
+	for (uint32_t i = 0; good && i < count; i++) {
+		struct fs_pmu_capability capability = { .pmu = strdup("cpu") };
+
+		capability.name = read_string(&parse->reader);
+		capability.value = read_string(&parse->reader);
+		good = add_capability(parse, capability);
+	}
+	pmu = named && good ? read_string(&parse->reader) : NULL;
+	for (size_t i = first; pmu && i < parse->host->capability_count; i++) {
+		free(parse->host->capabilities[i].pmu);
+		parse->host->capabilities[i].pmu = strdup(pmu);
+		good &= parse->host->capabilities[i].pmu != NULL;
+	}
+	good &= !named || pmu;
+	free(pmu);
+	return good;
+}
+
+static bool parse_cpu_pmu_caps(struct parse *parse)
+{
+	return read_capabilities(parse, fs_read_u32(&parse->reader), false);
+}
+
+/* | u32 nr | nr * {u32 n, n * {str, str}, str pmu} | */
+static bool parse_pmu_caps(struct parse *parse)
+{
+	uint32_t count = fs_read_u32(&parse->reader);
+	bool good = true;
+
+	for (uint32_t i = 0; good && i < count; i++)
+		good = read_capabilities(parse, fs_read_u32(&parse->reader), true);
+	return good && !parse->reader.failed;
+}
+
+/* | u32 nr | nr * {str pmu, str cpus} | */
+static bool parse_hybrid_topology(struct parse *parse)
+{
+	uint32_t count = fs_read_u32(&parse->reader);
+	bool good = true;
+
+	for (uint32_t i = 0; good && i < count; i++) {
+		struct fs_pmu_capability capability = { .name = strdup("cpus") };
+
+		capability.pmu = read_string(&parse->reader);
+		capability.value = read_string(&parse->reader);
+		good = add_capability(parse, capability);
+	}
+	return good && !parse->reader.failed;
+}
+
+/* | u32 schedstat_version, max_domains | per CPU its scheduling domains, not used | */
+static bool parse_cpu_domains(struct parse *parse)
+{
+	uint32_t version = fs_read_u32(&parse->reader);
+	uint32_t domains = fs_read_u32(&parse->reader);
+
+	return !parse->reader.failed && add_number(parse, "schedstat_version", version) &&
+	       add_number(parse, "scheduling_domains", domains);
+}
+
+/* A NUL behind each key and each value. */
+static bool parse_meta_info(struct parse *parse)
+{
+	struct fs_reader *reader = &parse->reader;
+
+	while (fs_reader_left(reader)) {
+		const char *text[2];
+
+		for (int i = 0; i < 2; i++) {
+			size_t left = fs_reader_left(reader);
+			size_t length;
+
+			text[i] = (const char *)reader->data + reader->offset;
+			length = strnlen(text[i], left);
+			if (length == left)
+				return false;
+			fs_read_bytes(reader, length + 1);
+		}
+		if (fs_host_add_fact(parse->host, parse->loss, text[1], SIZE_MAX, "simpleperf.%s",
+				     text[0]))
+			return false;
+	}
+	return true;
+}
+
 static const struct {
 	const char *name;
-	bool (*parse)(struct parse *parse); /* NULL: nothing in it for us */
+	bool (*parse)(struct parse *parse); /* NULL: not read here, for the reason beside it */
 } parsers[FS_FEATURE_KNOWN_MAX + 1] = {
 	[FS_FEATURE_TRACING_DATA] = { "TRACING_DATA", parse_nothing },
 	[FS_FEATURE_BUILD_ID] = { "BUILD_ID", parse_build_id },
@@ -588,27 +803,36 @@ static const struct {
 	[FS_FEATURE_EVENT_DESC] = { "EVENT_DESC", parse_event_desc },
 	[FS_FEATURE_CPU_TOPOLOGY] = { "CPU_TOPOLOGY", parse_cpu_topology },
 	[FS_FEATURE_NUMA_TOPOLOGY] = { "NUMA_TOPOLOGY", parse_numa_topology },
-	[15] = { "BRANCH_STACK", NULL },
+	[15] = { "BRANCH_STACK", parse_nothing },
 	[FS_FEATURE_PMU_MAPPINGS] = { "PMU_MAPPINGS", parse_pmu_mappings },
 	[FS_FEATURE_GROUP_DESC] = { "GROUP_DESC", parse_group_desc },
 	[FS_FEATURE_AUXTRACE] = { "AUXTRACE", parse_auxtrace },
-	[19] = { "STAT", NULL },
+	[19] = { "STAT", parse_nothing },
 	[FS_FEATURE_CACHE] = { "CACHE", parse_cache },
 	[FS_FEATURE_SAMPLE_TIME] = { "SAMPLE_TIME", parse_sample_time },
 	[FS_FEATURE_MEM_TOPOLOGY] = { "MEM_TOPOLOGY", parse_mem_topology },
 	[FS_FEATURE_CLOCKID] = { "CLOCKID", parse_clock_id },
-	[24] = { "DIR_FORMAT", parse_nothing },
-	[25] = { "BPF_PROG_INFO", NULL },
-	[26] = { "BPF_BTF", NULL },
-	[FS_FEATURE_COMPRESSED] = { "COMPRESSED", parse_nothing },
-	[28] = { "CPU_PMU_CAPS", NULL },
+	[FS_FEATURE_DIR_FORMAT] = { "DIR_FORMAT", parse_dir_format },
+	[FS_FEATURE_BPF_PROG_INFO] = { "BPF_PROG_INFO", parse_bpf_programs },
+	[FS_FEATURE_BPF_BTF] = { "BPF_BTF", parse_bpf_btf },
+	[FS_FEATURE_COMPRESSED] = { "COMPRESSED", parse_compressed },
+	[FS_FEATURE_CPU_PMU_CAPS] = { "CPU_PMU_CAPS", parse_cpu_pmu_caps },
 	[FS_FEATURE_CLOCK_DATA] = { "CLOCK_DATA", parse_clock_data },
-	[30] = { "HYBRID_TOPOLOGY", NULL },
-	[31] = { "PMU_CAPS", NULL },
-	[32] = { "CPU_DOMAIN_INFO", NULL },
+	[FS_FEATURE_HYBRID_TOPOLOGY] = { "HYBRID_TOPOLOGY", parse_hybrid_topology },
+	[FS_FEATURE_PMU_CAPS] = { "PMU_CAPS", parse_pmu_caps },
+	[FS_FEATURE_CPU_DOMAIN_INFO] = { "CPU_DOMAIN_INFO", parse_cpu_domains },
 	[FS_FEATURE_E_MACHINE] = { "E_MACHINE", parse_e_machine },
 	[FS_FEATURE_CLN_SIZE] = { "CLN_SIZE", parse_line_size },
+	/* symbols of Android binaries, in a layout that no document states */
+	[FS_FEATURE_SIMPLEPERF_FILE] = { "SIMPLEPERF_FILE", NULL },
+	[FS_FEATURE_SIMPLEPERF_META_INFO] = { "SIMPLEPERF_META_INFO", parse_meta_info },
+	[FS_FEATURE_SIMPLEPERF_FILE2] = { "SIMPLEPERF_FILE2", NULL },
 };
+
+const char *fs_feature_name(unsigned int bit)
+{
+	return bit <= FS_FEATURE_KNOWN_MAX ? parsers[bit].name : NULL;
+}
 
 static int read_feature(struct parse *parse, unsigned int bit, struct fs_loss *loss,
 			struct fs_error *error)
@@ -667,7 +891,7 @@ static void settle_line_size(struct fs_host *host)
 int fs_host_read(struct fs_perf_file *file, struct fs_host *host, struct fs_loss *loss,
 		 struct fs_error *error)
 {
-	struct parse parse = { .file = file, .host = host };
+	struct parse parse = { .file = file, .host = host, .loss = loss };
 
 	*host = (struct fs_host){ 0 };
 	for (unsigned int bit = 0; bit < FS_FEATURE_BITS; bit++)
@@ -687,6 +911,14 @@ void fs_host_free(struct fs_host *host)
 		free(host->pmus[i].name);
 	for (size_t i = 0; i < host->build_id_count; i++)
 		free(host->build_ids[i].path);
+	for (size_t i = 0; i < host->capability_count; i++)
+		free_capability(&host->capabilities[i]);
+	for (size_t i = 0; i < host->fact_count; i++) {
+		free(host->facts[i].name);
+		free(host->facts[i].value);
+	}
+	free(host->capabilities);
+	free(host->facts);
 	free(host->hostname);
 	free(host->os_release);
 	free(host->perf_version);

@@ -30,10 +30,20 @@ enum fs_feature {
 	FS_FEATURE_SAMPLE_TIME = 21,
 	FS_FEATURE_MEM_TOPOLOGY = 22,
 	FS_FEATURE_CLOCKID = 23,
+	FS_FEATURE_DIR_FORMAT = 24,
+	FS_FEATURE_BPF_PROG_INFO = 25,
+	FS_FEATURE_BPF_BTF = 26,
+	FS_FEATURE_CPU_PMU_CAPS = 28,
 	FS_FEATURE_CLOCK_DATA = 29,
+	FS_FEATURE_HYBRID_TOPOLOGY = 30,
+	FS_FEATURE_PMU_CAPS = 31,
+	FS_FEATURE_CPU_DOMAIN_INFO = 32,
 	FS_FEATURE_E_MACHINE = 33,
 	FS_FEATURE_CLN_SIZE = 34,
-	FS_FEATURE_KNOWN_MAX = 34,
+	FS_FEATURE_SIMPLEPERF_FILE = 128,
+	FS_FEATURE_SIMPLEPERF_META_INFO = 129,
+	FS_FEATURE_SIMPLEPERF_FILE2 = 132,
+	FS_FEATURE_KNOWN_MAX = 132,
 };
 
 enum { FS_CPUS_MAX = 1 << 16 };
@@ -65,6 +75,16 @@ struct fs_pmu {
 	char *name;
 };
 
+/* What a PMU can do: a CAPS feature, or with the name "cpus" which CPUs have it. */
+struct fs_pmu_capability {
+	char *pmu, *name, *value;
+};
+
+/* A line of the database's table `fact`. */
+struct fs_fact {
+	char *name, *value;
+};
+
 struct fs_build_id {
 	char *path;
 	char hex[41];
@@ -86,6 +106,10 @@ struct fs_host {
 	size_t range_count, range_capacity;
 	struct fs_pmu *pmus;
 	size_t pmu_count, pmu_capacity;
+	struct fs_pmu_capability *capabilities;
+	size_t capability_count, capability_capacity;
+	struct fs_fact *facts;
+	size_t fact_count, fact_capacity;
 	struct fs_build_id *build_ids;
 	size_t build_id_count, build_id_capacity;
 	uint64_t first_sample_ns, last_sample_ns;
@@ -109,6 +133,16 @@ bool fs_build_id_is_told(const uint8_t *id, size_t length);
 
 /* Add the payload of a HEADER_BUILD_ID record; false when it makes no sense. */
 bool fs_host_add_build_id(struct fs_host *host, uint16_t misc, struct fs_reader record);
+
+/*
+ * Keep a text of at most `size` bytes, up to a NUL, under a name made from the format. Beyond some
+ * thousand facts only the loss account grows. Returns 0 or FS_NOMEM.
+ */
+int fs_host_add_fact(struct fs_host *host, struct fs_loss *loss, const char *value, size_t size,
+		     const char *name_format, ...) __attribute__((format(printf, 5, 6)));
+
+/* The stable name of a feature, NULL for one that is not known. */
+const char *fs_feature_name(unsigned int bit);
 
 /* The entry of a CPU, made if need be; NULL when the number is beyond FS_CPUS_MAX or memory ran
  * out. */

@@ -126,9 +126,9 @@ START_TEST(unknown_and_unused_features_are_counted)
 	struct opened opened;
 
 	begin(&file);
-	test_put_u64(test_feature(&file, 25), 0); /* BPF_PROG_INFO */
 	test_put_u64(test_feature(&file, 40), 0);
-	test_put_u64(test_feature(&file, 129), 0); /* simpleperf */
+	test_put_u64(test_feature(&file, 128), 0); /* simpleperf's FILE */
+	test_put_u64(test_feature(&file, 200), 0);
 	test_put_u64(test_feature(&file, 255), 0);
 	open_file(&opened, &file);
 	ck_assert_uint_eq(lost(&opened, FS_LOSS_UNKNOWN_FEATURE), 3);
@@ -595,6 +595,149 @@ START_TEST(lists_cut_anywhere)
 }
 END_TEST
 
+/* ---- what becomes facts ---- */
+
+static const char *fact(const struct opened *opened, const char *name)
+{
+	for (size_t i = 0; i < opened->host.fact_count; i++)
+		if (!strcmp(opened->host.facts[i].name, name))
+			return opened->host.facts[i].value;
+	return "no such fact";
+}
+
+static void put_facts(struct test_file *file)
+{
+	struct test_bytes *bytes = test_feature(file, FS_FEATURE_GROUP_DESC);
+
+	test_put_u32(bytes, 1);
+	test_put_string(bytes, "a group");
+	test_put_u32(bytes, 0);
+	test_put_u32(bytes, 1);
+	test_put_u64(test_feature(file, FS_FEATURE_DIR_FORMAT), 1);
+	bytes = test_feature(file, FS_FEATURE_BPF_PROG_INFO);
+	test_put_u32(bytes, 2);
+	for (int i = 0; i < 2; i++) {
+		test_put_u32(bytes, 8);
+		test_put_u32(bytes, 16);
+		for (int word = 0; word < 4; word++)
+			test_put_u64(bytes, 0x5a5a);
+	}
+	bytes = test_feature(file, FS_FEATURE_BPF_BTF);
+	test_put_u32(bytes, 1);
+	test_put_u32(bytes, 77);
+	test_put_u32(bytes, 8);
+	test_put_u64(bytes, 0x5a5a);
+	bytes = test_feature(file, FS_FEATURE_COMPRESSED);
+	for (uint32_t i = 1; i <= 5; i++)
+		test_put_u32(bytes, i);
+	bytes = test_feature(file, FS_FEATURE_CPU_DOMAIN_INFO);
+	test_put_u32(bytes, 17);
+	test_put_u32(bytes, 3);
+	test_put(test_feature(file, FS_FEATURE_SIMPLEPERF_META_INFO), "product\0phone\0empty\0",
+		 21);
+}
+
+START_TEST(features_that_become_facts)
+{
+	static const struct {
+		const char *name, *value;
+	} expected[] = {
+		{ "event_group.0", "a group" },	   { "dir_format.version", "1" },
+		{ "bpf_prog_info.count", "2" },	   { "bpf_btf.count", "1" },
+		{ "compressed.version", "1" },	   { "compressed.type", "2" },
+		{ "compressed.level", "3" },	   { "compressed.ratio", "4" },
+		{ "compressed.mmap_length", "5" }, { "schedstat_version", "17" },
+		{ "scheduling_domains", "3" },	   { "simpleperf.product", "phone" },
+		{ "simpleperf.empty", "" },
+	};
+	struct test_file file;
+	struct opened opened;
+
+	begin(&file);
+	put_facts(&file);
+	open_file(&opened, &file);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		ck_assert_str_eq(fact(&opened, expected[i].name), expected[i].value);
+	ck_assert_uint_eq(opened.host.fact_count, sizeof(expected) / sizeof(expected[0]));
+	ck_assert_uint_eq(opened.loss.entries.count, 0);
+	close_opened(&opened);
+}
+END_TEST
+
+START_TEST(capabilities_of_pmus)
+{
+	static const char *const expected[][3] = {
+		{ "cpu", "branches", "32" },	  { "cpu_core", "cpus", "0-15" },
+		{ "cpu_core", "branches", "32" }, { "cpu_core", "max_precise", "3" },
+		{ "cpu_atom", "branches", "16" },
+	};
+	struct test_bytes *bytes;
+	struct test_file file;
+	struct opened opened;
+
+	begin(&file);
+	bytes = test_feature(&file, FS_FEATURE_CPU_PMU_CAPS);
+	test_put_u32(bytes, 1);
+	test_put_string(bytes, "branches");
+	test_put_string(bytes, "32");
+	bytes = test_feature(&file, FS_FEATURE_HYBRID_TOPOLOGY);
+	test_put_u32(bytes, 1);
+	test_put_string(bytes, "cpu_core");
+	test_put_string(bytes, "0-15");
+	bytes = test_feature(&file, FS_FEATURE_PMU_CAPS);
+	test_put_u32(bytes, 2);
+	test_put_u32(bytes, 2);
+	test_put_string(bytes, "branches");
+	test_put_string(bytes, "32");
+	test_put_string(bytes, "max_precise");
+	test_put_string(bytes, "3");
+	test_put_string(bytes, "cpu_core");
+	test_put_u32(bytes, 1);
+	test_put_string(bytes, "branches");
+	test_put_string(bytes, "16");
+	test_put_string(bytes, "cpu_atom");
+	open_file(&opened, &file);
+	ck_assert_uint_eq(opened.host.capability_count, 5);
+	for (size_t i = 0; i < 5; i++) {
+		const struct fs_pmu_capability *capability = &opened.host.capabilities[i];
+
+		ck_assert_str_eq(capability->pmu, expected[i][0]);
+		ck_assert_str_eq(capability->name, expected[i][1]);
+		ck_assert_str_eq(capability->value, expected[i][2]);
+	}
+	ck_assert_uint_eq(opened.loss.entries.count, 0);
+	close_opened(&opened);
+}
+END_TEST
+
+/* Each of these features cut after every byte is bad, and costs only itself. */
+START_TEST(facts_cut_anywhere)
+{
+	struct test_file whole;
+
+	begin(&whole);
+	put_facts(&whole);
+	for (size_t i = 0; i < whole.feature_count; i++) {
+		bool pairs = whole.features[i].bit == FS_FEATURE_SIMPLEPERF_META_INFO;
+
+		for (size_t size = 0; size < whole.features[i].content.size; size++) {
+			struct test_file file;
+			struct opened opened;
+
+			begin(&file);
+			test_put(test_feature(&file, whole.features[i].bit),
+				 whole.features[i].content.data, size);
+			open_file(&opened, &file);
+			/* a list of pairs may end behind each */
+			if (!pairs || (size != 0 && size != 14))
+				ck_assert_uint_eq(lost(&opened, FS_LOSS_BAD_FEATURE), 1);
+			close_opened(&opened);
+		}
+	}
+	test_file_free(&whole);
+}
+END_TEST
+
 /* ---- build-ids ---- */
 
 static void put_build_id(struct test_bytes *bytes, uint16_t misc, uint8_t length, const char *path)
@@ -667,8 +810,12 @@ START_TEST(random_features)
 
 		begin(&file);
 		for (unsigned int bit = 1; bit <= FS_FEATURE_KNOWN_MAX; bit++) {
-			struct test_bytes *bytes = test_feature(&file, bit);
 			uint64_t words = test_below(&random, 40);
+			struct test_bytes *bytes;
+
+			if (!fs_feature_name(bit))
+				continue;
+			bytes = test_feature(&file, bit);
 
 			/* small numbers are counts and lengths that go far */
 			for (uint64_t i = 0; i < words; i++)
@@ -692,6 +839,9 @@ static void add_list_tests(TCase *tests)
 	tcase_add_test(tests, memory_ranges_are_bounded);
 	tcase_add_loop_test(tests, line_sizes_from_caches, 0, 6);
 	tcase_add_loop_test(tests, lists_cut_anywhere, 0, 3);
+	tcase_add_test(tests, features_that_become_facts);
+	tcase_add_test(tests, capabilities_of_pmus);
+	tcase_add_test(tests, facts_cut_anywhere);
 	tcase_add_test(tests, build_ids);
 	tcase_add_loop_test(tests, build_ids_that_cannot_be, 0, 6);
 }

@@ -454,6 +454,7 @@ void fs_perf_close(struct fs_perf_file *file)
 		free(file->events[i].ids);
 		free(file->events[i].name);
 		free(file->events[i].unit);
+		free(file->events[i].cpus);
 	}
 	free(file->events);
 	if (file->fd >= 0)

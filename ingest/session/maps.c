@@ -29,7 +29,8 @@ void fs_maps_free(struct fs_maps *maps)
 int fs_maps_dso(struct fs_maps *maps, uint32_t path, int64_t build_id, uint16_t cpumode,
 		uint32_t *ret_dso)
 {
-	int64_t key[2] = { path, build_id };
+	/* a guest's file is another than ours of the same name; so is a KSYMBOL */
+	int64_t key[2] = { path | (int64_t)(cpumode & FS_CPUMODE_ELSEWHERE) << 32, build_id };
 	uint64_t *index;
 	bool added;
 

@@ -18,7 +18,11 @@
 #include "common/intern.h"
 #include "ingest/session/threads.h"
 
-#define FS_PID_KERNEL UINT32_MAX /* as perf writes it */
+#define FS_PID_KERNEL UINT32_MAX      /* as perf writes it */
+#define FS_PID_GUEST (UINT32_MAX - 1) /* maps of guests: kept, but covering nothing of ours */
+
+/* fs_dso.cpumode: those of records are below 8, and a guest's have bit 2 set. */
+enum { FS_CPUMODE_KSYMBOL = 8, FS_CPUMODE_GUEST = 4, FS_CPUMODE_ELSEWHERE = 12 };
 
 struct fs_map {
 	uint32_t pid, tid;

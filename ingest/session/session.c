@@ -11,6 +11,7 @@
 #include "common/text.h"
 #include "common/vector.h"
 #include "ingest/perfdata/spool.h"
+#include "ingest/session/handling.h"
 #include "ingest/tracepoint/tracing_data.h"
 
 enum {
@@ -21,51 +22,10 @@ enum {
 	EVENT_UPDATE_UNIT = 0,
 	EVENT_UPDATE_SCALE = 1,
 	EVENT_UPDATE_NAME = 2,
+	EVENT_UPDATE_CPUS = 3,
 	SPE_METADATA_V1_WORDS = 2,
 	RECORD_HEADER = 8,
 };
-
-struct handling {
-	struct fs_session *session;
-	const struct fs_record *record;
-	struct fs_reader payload;
-	struct fs_sample_id id;
-	struct fs_error *error;
-};
-
-static int no_memory(struct handling *handling)
-{
-	return fs_fail(handling->error, FS_NOMEM, "%s: out of memory at offset 0x%llx",
-		       handling->session->file.path, (unsigned long long)handling->record->offset);
-}
-
-static int too_short(struct handling *handling)
-{
-	fs_loss_add(&handling->session->loss, FS_LOSS_SHORT_RECORD, 1, handling->record->size,
-		    handling->record->offset, "record type %u", handling->record->type);
-	return 0;
-}
-
-/* Note a loss that belongs to the record's CPU, where that is told. */
-static void note_loss(struct handling *handling, enum fs_loss_kind kind, uint64_t count)
-{
-	struct fs_loss *loss = &handling->session->loss;
-	uint64_t offset = handling->record->offset;
-
-	if (handling->id.has_cpu)
-		fs_loss_add(loss, kind, count, 0, offset, "cpu %u", handling->id.cpu);
-	else
-		fs_loss_add(loss, kind, count, 0, offset, "trace");
-}
-
-/* The rest of the payload as a string that ends at a NUL or at the end. */
-static int take_name(struct handling *handling, uint32_t *ret_id)
-{
-	const char *text = (const char *)handling->payload.data + handling->payload.offset;
-
-	return fs_intern(&handling->session->strings, text,
-			 strnlen(text, fs_reader_left(&handling->payload)), ret_id);
-}
 
 /* | u8 length, 3 bytes | u8 id[20] |; *ret_id is left alone where there is none. */
 static int take_build_id(struct handling *handling, const uint8_t *identity, int64_t *ret_id)
@@ -117,12 +77,16 @@ static int handle_mmap(struct handling *handling)
 	map.end = length > UINT64_MAX - map.start ? UINT64_MAX : map.start + length;
 	map.time_ns = handling->id.time;
 	map.order = handling->record->offset;
+	if (map.end == map.start)
+		return unused(handling, "mapping of no bytes");
+	/* a guest's addresses and pids are not those of this machine */
+	if ((misc & FS_MISC_CPUMODE) == FS_MISC_GUEST_KERNEL ||
+	    (misc & FS_MISC_CPUMODE) == FS_MISC_GUEST_USER)
+		map.pid = FS_PID_GUEST;
 	if (take_name(handling, &path))
 		return no_memory(handling);
 	if (is_mmap2 && misc & FS_MISC_BIT14 && take_build_id(handling, identity, &build_id))
 		return no_memory(handling);
-	if (map.end == map.start)
-		return 0;
 	if (fs_maps_dso(&session->maps, path, build_id, misc & FS_MISC_CPUMODE, &map.dso) ||
 	    fs_maps_note(&session->maps, &map))
 		return no_memory(handling);
@@ -167,7 +131,7 @@ static int handle_task(struct handling *handling)
 	return 0;
 }
 
-/* LOST: | u64 id, lost |; LOST_SAMPLES: | u64 lost | */
+/* LOST: | u64 id, lost |; LOST_SAMPLES: | u64 lost |, with bit 15 of misc: by a BPF filter */
 static int handle_lost(struct handling *handling)
 {
 	bool samples = handling->record->type == FS_RECORD_LOST_SAMPLES;
@@ -178,15 +142,10 @@ static int handle_lost(struct handling *handling)
 	lost = fs_read_u64(&handling->payload);
 	if (handling->payload.failed)
 		return too_short(handling);
-	if (lost)
+	if (lost && samples && handling->record->misc & FS_MISC_BIT15)
+		note_loss(handling, FS_LOSS_FILTERED_SAMPLES, lost);
+	else if (lost)
 		note_loss(handling, samples ? FS_LOSS_LOST_SAMPLES : FS_LOSS_LOST_RECORDS, lost);
-	return 0;
-}
-
-static int handle_throttle(struct handling *handling)
-{
-	if (handling->record->type == FS_RECORD_THROTTLE)
-		note_loss(handling, FS_LOSS_THROTTLED, 1);
 	return 0;
 }
 
@@ -310,64 +269,90 @@ static int handle_time_conv(struct handling *handling)
 		has_zero = fs_read_u8(&handling->payload);
 		clock.is_short = fs_read_u8(&handling->payload);
 	}
+	clock.has_zero = has_zero;
 	clock.valid = clock.mult && clock.shift < 64 && has_zero;
 	handling->session->clock = clock;
 	return 0;
 }
 
-/* | u64 nr | nr * {u64 id, idx, cpu, tid} | */
+/*
+ * | u64 nr | nr * {u64 id, idx, cpu, tid} | [nr * {u64 machine_pid, vcpu}] |: the second list is
+ * there if the size allows, and tells of guests
+ */
 static int handle_id_index(struct handling *handling)
 {
-	uint64_t count = fs_read_u64(&handling->payload);
+	struct fs_reader entries = handling->payload;
+	uint64_t count = fs_read_u64(&entries);
+	struct fs_reader guests = entries;
+	uint64_t unknown = 0;
 
-	if (handling->payload.failed || count > fs_reader_left(&handling->payload) / 32)
+	if (entries.failed || count > fs_reader_left(&entries) / 32)
 		return too_short(handling);
+	fs_read_bytes(&guests, (size_t)count * 32);
 	for (uint64_t i = 0; i < count; i++) {
-		uint64_t id = fs_read_u64(&handling->payload);
+		uint64_t id = fs_read_u64(&entries);
 		struct fs_event_id *known = fs_table_get(&handling->session->ids, &id);
+		bool has_guest = fs_reader_left(&guests) >= 16;
+		uint64_t machine = fs_read_u64(&guests);
+		uint64_t vcpu = fs_read_u64(&guests);
 		int64_t cpu;
 		int64_t tid;
 
-		fs_read_u64(&handling->payload); /* idx */
-		cpu = (int64_t)fs_read_u64(&handling->payload);
-		tid = (int64_t)fs_read_u64(&handling->payload);
-		if (known) {
-			known->cpu = cpu >= 0 && cpu < FS_CPUS_MAX ? cpu : -1;
-			known->tid = tid >= 0 && tid < UINT32_MAX ? tid : -1;
-		}
+		fs_read_u64(&entries); /* idx */
+		cpu = (int64_t)fs_read_u64(&entries);
+		tid = (int64_t)fs_read_u64(&entries);
+		unknown += !known;
+		if (!known)
+			continue;
+		known->cpu = cpu >= 0 && cpu < FS_CPUS_MAX ? cpu : -1;
+		known->tid = tid >= 0 && tid < UINT32_MAX ? tid : -1;
+		known->machine_pid = has_guest && machine < UINT32_MAX ? (int64_t)machine : -1;
+		known->vcpu = has_guest && vcpu < FS_CPUS_MAX ? (int64_t)vcpu : -1;
 	}
+	if (unknown)
+		fs_loss_add(&handling->session->loss, FS_LOSS_UNUSED_RECORD, unknown, unknown * 32,
+			    handling->record->offset, "ID_INDEX of an unknown id");
 	return 0;
 }
 
 /* | u64 kind, id | value | */
 static int handle_event_update(struct handling *handling)
 {
-	uint64_t kind = fs_read_u64(&handling->payload);
-	uint64_t id = fs_read_u64(&handling->payload);
-	int64_t index = fs_session_event_of_id(handling->session, id);
+	struct fs_reader *payload = &handling->payload;
+	uint64_t kind = fs_read_u64(payload);
+	int64_t index = fs_session_event_of_id(handling->session, fs_read_u64(payload));
 	struct fs_event *event;
-	char **text;
+	char *text;
+	char **target;
 
-	if (handling->payload.failed)
+	if (payload->failed)
 		return too_short(handling);
 	if (index == FS_NONE)
-		return 0;
+		return unused(handling, "EVENT_UPDATE of an unknown event");
 	event = &handling->session->file.events[index];
 	if (kind == EVENT_UPDATE_SCALE) {
-		uint64_t bits = fs_read_u64(&handling->payload);
+		uint64_t bits = fs_read_u64(payload);
 
-		if (handling->payload.failed)
+		if (payload->failed)
 			return too_short(handling);
 		memcpy(&event->scale, &bits, sizeof(event->scale));
 		return 0;
 	}
-	if (kind != EVENT_UPDATE_UNIT && kind != EVENT_UPDATE_NAME)
-		return 0;
-	text = kind == EVENT_UPDATE_UNIT ? &event->unit : &event->name;
-	free(*text);
-	*text = strndup((const char *)handling->payload.data + handling->payload.offset,
-			fs_reader_left(&handling->payload));
-	return *text ? 0 : no_memory(handling);
+	if (kind > EVENT_UPDATE_CPUS)
+		return unused(handling, "EVENT_UPDATE of unknown kind");
+	target = kind == EVENT_UPDATE_UNIT   ? &event->unit
+		 : kind == EVENT_UPDATE_NAME ? &event->name
+					     : &event->cpus;
+	if (kind == EVENT_UPDATE_CPUS)
+		text = fs_read_cpu_map(payload);
+	else
+		text = strndup((const char *)payload->data + payload->offset,
+			       fs_reader_left(payload));
+	if (!text)
+		return kind == EVENT_UPDATE_CPUS ? too_short(handling) : no_memory(handling);
+	free(*target);
+	*target = text;
+	return 0;
 }
 
 /*
@@ -443,13 +428,6 @@ static int handle_build_id(struct handling *handling)
 	return 0;
 }
 
-static int handle_auxtrace_error(struct handling *handling)
-{
-	fs_loss_add(&handling->session->loss, FS_LOSS_AUXTRACE_ERROR, 1, 0,
-		    handling->record->offset, "trace");
-	return 0;
-}
-
 /*
  * Have the formats of tracepoints read from bytes of the file. What goes wrong with them costs
  * their names only. A recording has one such description; what joins recordings may leave several.
@@ -509,31 +487,62 @@ static int handle_compressed(struct handling *handling)
 {
 	fs_loss_add(&handling->session->loss, FS_LOSS_COMPRESSED_RECORD, 1, handling->record->size,
 		    handling->record->offset, "record type %u", handling->record->type);
+	handling->skipped = true;
 	return 0;
 }
 
-static int (*const handlers[])(struct handling *handling) = {
-	[FS_RECORD_MMAP] = handle_mmap,
-	[FS_RECORD_LOST] = handle_lost,
-	[FS_RECORD_COMM] = handle_comm,
-	[FS_RECORD_EXIT] = handle_task,
-	[FS_RECORD_THROTTLE] = handle_throttle,
-	[FS_RECORD_FORK] = handle_task,
-	[FS_RECORD_MMAP2] = handle_mmap,
-	[FS_RECORD_AUX] = handle_aux,
-	[FS_RECORD_ITRACE_START] = handle_itrace_start,
-	[FS_RECORD_LOST_SAMPLES] = handle_lost,
-	[FS_RECORD_SWITCH] = handle_switch,
-	[FS_RECORD_SWITCH_CPU_WIDE] = handle_switch,
-	[FS_RECORD_HEADER_TRACING_DATA] = handle_tracing_data,
-	[FS_RECORD_HEADER_BUILD_ID] = handle_build_id,
-	[FS_RECORD_ID_INDEX] = handle_id_index,
-	[FS_RECORD_AUXTRACE_INFO] = handle_auxtrace_info,
-	[FS_RECORD_AUXTRACE_ERROR] = handle_auxtrace_error,
-	[FS_RECORD_EVENT_UPDATE] = handle_event_update,
-	[FS_RECORD_TIME_CONV] = handle_time_conv,
-	[FS_RECORD_COMPRESSED] = handle_compressed,
-	[FS_RECORD_COMPRESSED2] = handle_compressed,
+/*
+ * Every record type that is known: who handles it, or why its content is of no use to anybody who
+ * asks the database. Neither: there is no content, or another module reads it.
+ */
+static const struct {
+	int (*handle)(struct handling *handling);
+	const char *unused;
+} types[FS_RECORD_USER_MAX + 1] = {
+	[FS_RECORD_MMAP] = { handle_mmap, NULL },
+	[FS_RECORD_LOST] = { handle_lost, NULL },
+	[FS_RECORD_COMM] = { handle_comm, NULL },
+	[FS_RECORD_EXIT] = { handle_task, NULL },
+	[FS_RECORD_THROTTLE] = { fs_handle_throttle, NULL },
+	[FS_RECORD_UNTHROTTLE] = { fs_handle_throttle, NULL },
+	[FS_RECORD_FORK] = { handle_task, NULL },
+	[FS_RECORD_READ] = { fs_handle_read, NULL },
+	[FS_RECORD_MMAP2] = { handle_mmap, NULL },
+	[FS_RECORD_AUX] = { handle_aux, NULL },
+	[FS_RECORD_ITRACE_START] = { handle_itrace_start, NULL },
+	[FS_RECORD_LOST_SAMPLES] = { handle_lost, NULL },
+	[FS_RECORD_SWITCH] = { handle_switch, NULL },
+	[FS_RECORD_SWITCH_CPU_WIDE] = { handle_switch, NULL },
+	[FS_RECORD_NAMESPACES] = { fs_handle_namespaces, NULL },
+	[FS_RECORD_KSYMBOL] = { fs_handle_ksymbol, NULL },
+	[FS_RECORD_BPF_EVENT] = { fs_handle_bpf_event, NULL },
+	[FS_RECORD_CGROUP] = { fs_handle_cgroup, NULL },
+	[FS_RECORD_TEXT_POKE] = { fs_handle_text_poke, NULL },
+	[FS_RECORD_AUX_OUTPUT_HW_ID] = { fs_handle_aux_output, NULL },
+	[FS_RECORD_CALLCHAIN_DEFERRED] = { NULL,
+					   "CALLCHAIN_DEFERRED: user callers of samples before it, "
+					   "which are stored without them" },
+	[FS_RECORD_HEADER_EVENT_TYPE] = { NULL, "HEADER_EVENT_TYPE: names of events that attrs "
+						"describe since 2012" },
+	[FS_RECORD_HEADER_TRACING_DATA] = { handle_tracing_data, NULL },
+	[FS_RECORD_HEADER_BUILD_ID] = { handle_build_id, NULL },
+	[FS_RECORD_ID_INDEX] = { handle_id_index, NULL },
+	[FS_RECORD_AUXTRACE_INFO] = { handle_auxtrace_info, NULL },
+	[FS_RECORD_AUXTRACE_ERROR] = { fs_handle_auxtrace_error, NULL },
+	[FS_RECORD_THREAD_MAP] = { fs_handle_thread_map, NULL },
+	[FS_RECORD_CPU_MAP] = { fs_handle_cpu_map, NULL },
+	[FS_RECORD_STAT_CONFIG] = { fs_handle_stat_config, NULL },
+	[FS_RECORD_STAT] = { fs_handle_stat, NULL },
+	[FS_RECORD_STAT_ROUND] = { fs_handle_stat_round, NULL },
+	[FS_RECORD_EVENT_UPDATE] = { handle_event_update, NULL },
+	[FS_RECORD_TIME_CONV] = { handle_time_conv, NULL },
+	[FS_RECORD_COMPRESSED] = { handle_compressed, NULL },
+	[FS_RECORD_COMPRESSED2] = { handle_compressed, NULL },
+	[FS_RECORD_BPF_METADATA] = { fs_handle_bpf_metadata, NULL },
+	[FS_RECORD_SCHEDSTAT_CPU] = { NULL,
+				      "SCHEDSTAT_CPU: sums of `perf sched stats`, no events" },
+	[FS_RECORD_SCHEDSTAT_DOMAIN] = { NULL, "SCHEDSTAT_DOMAIN: sums of `perf sched stats`, no "
+					       "events" },
 };
 
 static bool is_known(uint32_t type)
@@ -579,12 +588,14 @@ static int handle(struct fs_session *session, const struct fs_record *record,
 			    "record type %u", type);
 		return 0;
 	}
-	if (type >= sizeof(handlers) / sizeof(handlers[0]) || !handlers[type])
+	if (types[type].unused)
+		return unused(&handling, types[type].unused);
+	if (!types[type].handle)
 		return 0;
 	if (type < FS_RECORD_USER_FIRST && session->file.event_count)
 		fs_sample_id_take(trailer_attr(session, &handling.payload), &handling.payload,
 				  &handling.id);
-	return handlers[type](&handling);
+	return types[type].handle(&handling);
 }
 
 static bool is_layout_alike(const struct fs_attr *a, const struct fs_attr *b)
@@ -635,7 +646,11 @@ static int index_ids(struct fs_session *session, struct fs_error *error)
 			if (!value)
 				return fs_fail(error, FS_NOMEM, "out of memory for event ids");
 			if (added) /* of two events with one id the first counts, as in perf */
-				*value = (struct fs_event_id){ .event = i, .cpu = -1, .tid = -1 };
+				*value = (struct fs_event_id){ .event = i,
+							       .cpu = -1,
+							       .tid = -1,
+							       .machine_pid = -1,
+							       .vcpu = -1 };
 		}
 	}
 	session->id_position = session->file.event_count
@@ -821,6 +836,9 @@ void fs_session_close(struct fs_session *session)
 		free(session->blind[cpu].since_ns);
 	free(session->blind);
 	free(session->spe.cpus);
+	free(session->system.events);
+	free(session->system.counters);
+	free(session->system.stat_thread);
 	fs_maps_free(&session->maps);
 	fs_tracepoints_free(&session->tracepoints);
 	fs_threads_free(&session->threads);

@@ -13,12 +13,14 @@
 #include "ingest/perfdata/host.h"
 #include "ingest/perfdata/sample.h"
 #include "ingest/session/maps.h"
+#include "ingest/session/system_events.h"
 #include "ingest/session/threads.h"
 #include "ingest/tracepoint/tracepoint.h"
 
 /* From the generic timer or TSC to perf's time: struct perf_record_time_conv. */
 struct fs_clock {
 	bool valid;
+	bool has_zero; /* cap_user_time_zero */
 	bool is_short; /* cap_user_time_short: the counter is only as wide as mask */
 	uint64_t shift, mult, zero, cycles, mask;
 };
@@ -63,8 +65,9 @@ enum { FS_RECORD_TYPES = 128 };
 
 /* An event's id in records, and where it counts (ID_INDEX). */
 struct fs_event_id {
-	uint64_t event;	  /* index in file.events */
-	int64_t cpu, tid; /* -1: any, or not told */
+	uint64_t event;		   /* index in file.events */
+	int64_t cpu, tid;	   /* -1: any, or not told */
+	int64_t machine_pid, vcpu; /* of a guest; -1: none */
 };
 
 struct fs_session {
@@ -84,6 +87,7 @@ struct fs_session {
 	size_t blind_cpus, blind_capacity;
 	struct fs_clock clock;
 	struct fs_spe_session spe;
+	struct fs_system system;
 	int64_t spe_event;			/* index of the SPE event, FS_NONE */
 	uint64_t record_count[FS_RECORD_TYPES]; /* by type; the last for all others */
 };

@@ -167,7 +167,7 @@ def trial_unknown_flags():
 def trial_unknown_features():
     """Features of the future, of Android and beyond every list."""
     recording = small()
-    for number in (40, 63, 64, 100, 127, 128, 129, 132, 200, 255):
+    for number in (40, 63, 64, 100, 127, 128, 132, 200, 255):
         recording.feature(number, b"\x5a" * 24)
     outcome = ingest(recording.file())
     expect("samples", outcome.samples(), 40)
