@@ -63,14 +63,16 @@
 	X(INFERRED, 2, "inferred") /* from event bits only */                                      \
 	X(ASSUMED, 3, "assumed")   /* by a table documented for a related CPU */
 
-/* How a sample's thread is known, in order of trust. X(enum suffix, number, name) */
+/* How a sample's thread is known. X(enum suffix, number, name) */
 #define FS_ATTRIBUTION_LIST(X)                                                                     \
 	X(NONE, 0, "none")                                                                         \
-	X(RECORD, 1, "record")	   /* the sample record says pid and tid */                        \
-	X(CONTEXT, 2, "context")   /* SPE context packet */                                        \
-	X(SWITCH, 3, "switch")	   /* SWITCH, SWITCH_CPU_WIDE or sched_switch records */           \
-	X(ITRACE, 4, "itrace")	   /* ITRACE_START, nothing since */                               \
-	X(AUXTRACE, 5, "auxtrace") /* per-thread buffer */
+	X(RECORD, 1, "record")			 /* the sample record says pid and tid */          \
+	X(CONTEXT, 2, "context")		 /* SPE context packet */                          \
+	X(SWITCH, 3, "switch")			 /* SWITCH record */                               \
+	X(ITRACE, 4, "itrace")			 /* ITRACE_START, nothing since */                 \
+	X(AUXTRACE, 5, "auxtrace")		 /* per-thread buffer */                           \
+	X(SWITCH_CPU_WIDE, 6, "switch_cpu_wide") /* SWITCH_CPU_WIDE record */                      \
+	X(SCHED_SWITCH, 7, "sched_switch")	 /* tracepoint */
 
 #define FS_ENUM_OP(suffix, number, name, writes, reads) FS_OP_##suffix = (number),
 enum fs_op { FS_OP_LIST(FS_ENUM_OP) FS_OP_MAX };

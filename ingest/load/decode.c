@@ -729,8 +729,8 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 	return record->raw.size ? next_spe_piece(decoder, 0, error) : 0;
 }
 
-static void attribute_spe(const struct fs_decoder *decoder, const struct fs_spe_record *record,
-			  struct observation *seen)
+static int attribute_spe(struct fs_decoder *decoder, const struct fs_spe_record *record,
+			 struct observation *seen, struct fs_error *error)
 {
 	const struct spe_state *spe = decoder->spe;
 	struct fs_switch running;
@@ -739,20 +739,21 @@ static void attribute_spe(const struct fs_decoder *decoder, const struct fs_spe_
 	if (record->present & FS_SPE_HAS_CONTEXT && record->context) {
 		seen->tid = record->context;
 		seen->attribution = FS_ATTRIBUTION_CONTEXT;
-		return;
+		return 0;
 	}
 	if (spe->cpu != UINT32_MAX && seen->time_ns) {
-		running = fs_session_running(decoder->session, spe->cpu, seen->time_ns);
+		FS_TRY(fs_switches_running(&decoder->session->switches, spe->cpu, seen->time_ns,
+					   &running, error));
 		seen->pid = running.pid;
 		seen->tid = running.tid;
-		seen->attribution =
-			running.tid == FS_PID_UNKNOWN ? FS_ATTRIBUTION_NONE : running.attribution;
-		return;
+		seen->attribution = running.attribution;
+		return 0;
 	}
 	if (spe->tid != UINT32_MAX && spe->cpu == UINT32_MAX) {
 		seen->tid = spe->tid;
 		seen->attribution = FS_ATTRIBUTION_AUXTRACE;
 	}
+	return 0;
 }
 
 /* A CPU sees again at time_ns. Times in which the buffer was full once more are one. */
@@ -789,7 +790,7 @@ static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 	decoder->spe_no_time += !seen.time_ns;
 	if (spe->blind)
 		end_blind(decoder, spe->cpu, seen.time_ns);
-	attribute_spe(decoder, record, &seen);
+	FS_TRY(attribute_spe(decoder, record, &seen, error));
 	seen.cpu = spe->cpu == UINT32_MAX ? FS_ROLLUP_NONE : spe->cpu;
 	seen.ip = record->pc;
 	seen.has_ip = has & FS_SPE_HAS_PC;

@@ -195,25 +195,27 @@ static int handle_aux(struct handling *handling)
 	return flags & AUX_TRUNCATED ? note_blind(handling) : 0;
 }
 
-static int note_switch(struct handling *handling, struct fs_switch entry)
+/* Only AUX data asks who runs. */
+static bool keeps_switches(const struct fs_session *session)
 {
-	struct fs_session *session = handling->session;
-	uint32_t cpu = handling->id.cpu;
-	struct fs_switches *list;
+	return session->spe.present || session->file.has_feature[FS_FEATURE_AUXTRACE];
+}
 
-	if (!handling->id.has_cpu || !handling->id.has_time || cpu >= FS_CPUS_MAX)
+static int note_switch(struct handling *handling, struct fs_switch to, enum fs_switch_source source)
+{
+	struct fs_switch_event event = {
+		.to = to,
+		.order = handling->record->offset,
+		.before = FS_PID_UNKNOWN,
+		.cpu = (uint16_t)handling->id.cpu,
+		.source = (uint8_t)source,
+	};
+
+	if (!handling->id.has_cpu || !handling->id.has_time || handling->id.cpu >= FS_CPUS_MAX ||
+	    !keeps_switches(handling->session))
 		return 0;
-	if (FS_RESERVE(session->switches, session->switch_cpu_capacity, cpu + 1u))
-		return no_memory(handling);
-	if (session->switch_cpus <= cpu)
-		session->switch_cpus = cpu + 1u;
-	list = &session->switches[cpu];
-	if (FS_RESERVE(list->switches, list->capacity, list->count + 1))
-		return no_memory(handling);
-	entry.time_ns = handling->id.time;
-	entry.order = handling->record->offset;
-	list->switches[list->count++] = entry;
-	return 0;
+	event.to.time_ns = handling->id.time;
+	return fs_switches_note(&handling->session->switches, &event, handling->error);
 }
 
 /*
@@ -222,34 +224,93 @@ static int note_switch(struct handling *handling, struct fs_switch entry)
  */
 static int handle_switch(struct handling *handling)
 {
-	struct fs_switch entry = { .pid = FS_PID_UNKNOWN,
-				   .tid = FS_PID_UNKNOWN,
-				   .attribution = FS_ATTRIBUTION_SWITCH };
+	bool cpu_wide = handling->record->type == FS_RECORD_SWITCH_CPU_WIDE;
+	struct fs_switch to = { .pid = FS_PID_UNKNOWN,
+				.tid = FS_PID_UNKNOWN,
+				.attribution = cpu_wide ? FS_ATTRIBUTION_SWITCH_CPU_WIDE
+							: FS_ATTRIBUTION_SWITCH };
 
 	if (!(handling->record->misc & FS_MISC_BIT13)) {
 		if (!handling->id.has_tid)
 			return 0;
-		entry.pid = handling->id.pid;
-		entry.tid = handling->id.tid;
-	} else if (handling->record->type == FS_RECORD_SWITCH_CPU_WIDE) {
-		entry.pid = fs_read_u32(&handling->payload);
-		entry.tid = fs_read_u32(&handling->payload);
+		to.pid = handling->id.pid;
+		to.tid = handling->id.tid;
+	} else if (cpu_wide) {
+		to.pid = fs_read_u32(&handling->payload);
+		to.tid = fs_read_u32(&handling->payload);
 		if (handling->payload.failed)
 			return too_short(handling);
 	}
-	return note_switch(handling, entry);
+	return note_switch(handling, to, FS_SWITCH_RECORD);
 }
 
 /* | u32 pid, tid |: who ran when the AUX event was enabled on this CPU */
 static int handle_itrace_start(struct handling *handling)
 {
-	struct fs_switch entry = { .attribution = FS_ATTRIBUTION_ITRACE };
+	struct fs_switch to = { .attribution = FS_ATTRIBUTION_ITRACE };
 
-	entry.pid = fs_read_u32(&handling->payload);
-	entry.tid = fs_read_u32(&handling->payload);
+	to.pid = fs_read_u32(&handling->payload);
+	to.tid = fs_read_u32(&handling->payload);
 	if (handling->payload.failed)
 		return too_short(handling);
-	return note_switch(handling, entry);
+	return note_switch(handling, to, FS_SWITCH_ITRACE);
+}
+
+/* Look whether samples of sched_switch will tell who runs: once its format is known, and AUX data
+ * announced. */
+static void find_sched_switch(struct fs_session *session)
+{
+	const struct fs_tracepoints *tracepoints = &session->tracepoints;
+	struct fs_sched_switch *found = &session->sched_switch;
+
+	if (found->tracepoint || !keeps_switches(session))
+		return;
+	for (size_t i = 0; i < tracepoints->count; i++) {
+		const struct fs_tracepoint *tracepoint = &tracepoints->items[i];
+
+		if (strcmp(fs_interned(&tracepoints->strings, tracepoint->system, NULL), "sched") ||
+		    strcmp(fs_interned(&tracepoints->strings, tracepoint->name, NULL),
+			   "sched_switch"))
+			continue;
+		found->prev_pid = fs_tracepoint_field_find(tracepoints, tracepoint, "prev_pid");
+		found->next_pid = fs_tracepoint_field_find(tracepoints, tracepoint, "next_pid");
+		if (found->prev_pid && found->next_pid)
+			found->tracepoint = tracepoint;
+	}
+}
+
+/* Samples that serve as facts: sched_switch. What is wrong with others is pass two's business. */
+static int note_sched_switch(struct fs_session *session, const struct fs_record *record,
+			     struct fs_error *error)
+{
+	const struct fs_sched_switch *format = &session->sched_switch;
+	const struct fs_event *event = fs_session_event(session, &record->payload);
+	const uint64_t need = FS_SAMPLE_TIME | FS_SAMPLE_CPU | FS_SAMPLE_RAW;
+	struct fs_switch_event note = { .order = record->offset, .source = FS_SWITCH_TRACEPOINT };
+	const struct fs_event_id *id;
+	struct fs_sample sample;
+	int64_t prev;
+	int64_t next;
+
+	if (!event || event->attr.type != FS_ATTR_TRACEPOINT ||
+	    event->attr.config != format->tracepoint->id ||
+	    (event->attr.sample_type & need) != need ||
+	    fs_sample_decode(&event->attr, &record->payload, &sample) == FS_SAMPLE_SHORT ||
+	    sample.cpu >= FS_CPUS_MAX ||
+	    !fs_tracepoint_number(format->prev_pid, sample.raw, sample.raw_size, sample.swap,
+				  &prev) ||
+	    !fs_tracepoint_number(format->next_pid, sample.raw, sample.raw_size, sample.swap,
+				  &next))
+		return 0;
+	id = fs_table_get(&session->ids, &sample.id);
+	note.one_task = id && id->tid >= 0;
+	note.cpu = (uint16_t)sample.cpu;
+	note.before = (uint32_t)prev;
+	note.to = (struct fs_switch){ .time_ns = sample.time,
+				      .pid = next ? FS_PID_UNKNOWN : 0,
+				      .tid = (uint32_t)next,
+				      .attribution = FS_ATTRIBUTION_SCHED_SWITCH };
+	return fs_switches_note(&session->switches, &note, error);
 }
 
 /* | u64 shift, mult, zero | [u64 cycles, mask, u8 has_zero, u8 is_short, 6 bytes] | */
@@ -402,6 +463,7 @@ static int handle_auxtrace_info(struct handling *handling)
 	if (type != AUXTRACE_ARM_SPE || spe->present)
 		return 0;
 	spe->present = true;
+	find_sched_switch(handling->session);
 	if (fs_reader_left(payload) == SPE_METADATA_V1_WORDS * 8) {
 		spe->metadata_version = 1;
 		spe->pmu_type = fs_read_u64(payload);
@@ -466,6 +528,7 @@ static int read_tracing_data(struct fs_session *session, struct fs_section where
 	if (tracepoints->bad_formats)
 		fs_loss_add(&session->loss, FS_LOSS_BAD_TRACING_DATA, tracepoints->bad_formats, 0,
 			    where.offset, "tracepoint formats");
+	find_sched_switch(session);
 	return code == FS_REFUSED ? 0 : code;
 }
 
@@ -580,7 +643,8 @@ static int handle(struct fs_session *session, const struct fs_record *record,
 
 	session->record_count[type < FS_RECORD_TYPES - 1 ? type : FS_RECORD_TYPES - 1]++;
 	if (type == FS_RECORD_SAMPLE)
-		return 0;
+		return session->sched_switch.tracepoint ? note_sched_switch(session, record, error)
+							: 0;
 	if (type == FS_RECORD_SIMPLEPERF_TRACING_DATA)
 		return handle_tracing_data(&handling);
 	if (!is_known(type)) {
@@ -688,17 +752,6 @@ const struct fs_event *fs_session_event(const struct fs_session *session,
 	return session->is_unknown_readable ? &file->events[file->event_count] : NULL;
 }
 
-static int by_switch_time(const void *a, const void *b)
-{
-	const struct fs_switch *left = a;
-	const struct fs_switch *right = b;
-
-	if (left->time_ns != right->time_ns)
-		return left->time_ns < right->time_ns ? -1 : 1;
-	/* of one instant: the last written holds */
-	return left->order < right->order ? -1 : left->order > right->order;
-}
-
 /* The build-id of the BUILD_ID feature for DSOs whose maps carry none. */
 static int settle_build_ids(struct fs_session *session)
 {
@@ -763,10 +816,7 @@ static void settle_spe(struct fs_session *session)
 
 static int settle(struct fs_session *session, struct fs_error *error)
 {
-	for (size_t cpu = 0; cpu < session->switch_cpus; cpu++)
-		if (session->switches[cpu].count)
-			qsort(session->switches[cpu].switches, session->switches[cpu].count,
-			      sizeof(struct fs_switch), by_switch_time);
+	FS_TRY(fs_switches_settle(&session->switches, error));
 	settle_spe(session);
 	if (settle_build_ids(session) || fs_threads_settle(&session->threads) ||
 	    fs_maps_settle(&session->maps))
@@ -807,6 +857,7 @@ int fs_session_open(struct fs_session *session, const char *path, struct fs_erro
 	fs_interner_init(&session->strings);
 	fs_table_init(&session->ids, 8, sizeof(struct fs_event_id));
 	fs_maps_init(&session->maps);
+	fs_switches_init(&session->switches);
 	fs_tracepoints_init(&session->tracepoints);
 	if (fs_threads_init(&session->threads))
 		return fs_fail(error, FS_NOMEM, "out of memory");
@@ -829,9 +880,7 @@ int fs_session_open(struct fs_session *session, const char *path, struct fs_erro
 
 void fs_session_close(struct fs_session *session)
 {
-	for (size_t cpu = 0; cpu < session->switch_cpus; cpu++)
-		free(session->switches[cpu].switches);
-	free(session->switches);
+	fs_switches_free(&session->switches);
 	for (size_t cpu = 0; cpu < session->blind_cpus; cpu++)
 		free(session->blind[cpu].since_ns);
 	free(session->blind);
@@ -870,29 +919,4 @@ uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu)
 		if (spe->cpus[i].cpu == cpu || cpu == UINT32_MAX)
 			return spe->cpus[i].midr;
 	return spe->midr;
-}
-
-struct fs_switch fs_session_running(const struct fs_session *session, uint32_t cpu,
-				    uint64_t time_ns)
-{
-	struct fs_switch nobody = { .pid = FS_PID_UNKNOWN,
-				    .tid = FS_PID_UNKNOWN,
-				    .attribution = FS_ATTRIBUTION_NONE };
-	const struct fs_switches *list;
-	size_t low = 0;
-	size_t high;
-
-	if (cpu >= session->switch_cpus)
-		return nobody;
-	list = &session->switches[cpu];
-	high = list->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->switches[middle].time_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? list->switches[low - 1] : nobody;
 }

@@ -13,6 +13,7 @@
 #include "ingest/perfdata/host.h"
 #include "ingest/perfdata/sample.h"
 #include "ingest/session/maps.h"
+#include "ingest/session/switches.h"
 #include "ingest/session/system_events.h"
 #include "ingest/session/threads.h"
 #include "ingest/tracepoint/tracepoint.h"
@@ -23,19 +24,6 @@ struct fs_clock {
 	bool has_zero; /* cap_user_time_zero */
 	bool is_short; /* cap_user_time_short: the counter is only as wide as mask */
 	uint64_t shift, mult, zero, cycles, mask;
-};
-
-/* Who runs on a CPU from time_ns on. */
-struct fs_switch {
-	uint64_t time_ns;
-	uint64_t order;	   /* file offset */
-	uint32_t pid, tid; /* FS_PID_UNKNOWN: nobody that is known */
-	enum fs_attribution attribution;
-};
-
-struct fs_switches {
-	struct fs_switch *switches;
-	size_t count, capacity;
 };
 
 /* When a CPU's AUX buffer was full, in order, and how many of these have ended. */
@@ -61,6 +49,12 @@ struct fs_spe_session {
 	uint64_t midr; /* for CPUs without an entry; 0: not known */
 };
 
+/* The tracepoint sched:sched_switch, where samples of it tell who runs. */
+struct fs_sched_switch {
+	const struct fs_tracepoint *tracepoint; /* NULL: not described, or nobody asks who runs */
+	const struct fs_tracepoint_field *prev_pid, *next_pid; /* which are tids */
+};
+
 enum { FS_RECORD_TYPES = 128 };
 
 /* An event's id in records, and where it counts (ID_INDEX). */
@@ -81,8 +75,8 @@ struct fs_session {
 	struct fs_threads threads;
 	struct fs_maps maps;
 	struct fs_tracepoints tracepoints;
-	struct fs_switches *switches; /* by CPU; only kept for files with SPE data */
-	size_t switch_cpus, switch_cpu_capacity;
+	struct fs_switches switches; /* only kept for files with AUX data */
+	struct fs_sched_switch sched_switch;
 	struct fs_blind *blind; /* by CPU */
 	size_t blind_cpus, blind_capacity;
 	struct fs_clock clock;
@@ -111,9 +105,5 @@ uint64_t fs_clock_ns(const struct fs_clock *clock, uint64_t cycles);
 
 /* The MIDR of a CPU (UINT32_MAX: of any), 0 when it is not known. */
 uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu);
-
-/* Who ran on a CPU at time_ns, by switch records; tid FS_PID_UNKNOWN when nobody is known. */
-struct fs_switch fs_session_running(const struct fs_session *session, uint32_t cpu,
-				    uint64_t time_ns);
 
 #endif

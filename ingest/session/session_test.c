@@ -376,14 +376,23 @@ END_TEST
 
 /* ---- who runs ---- */
 
+static struct fs_switch running(struct fs_session *session, uint32_t cpu, uint64_t time_ns)
+{
+	struct fs_switch found;
+
+	ck_assert_int_eq(fs_switches_running(&session->switches, cpu, time_ns, &found, NULL), 0);
+	return found;
+}
+
 START_TEST(switches_tell_who_runs)
 {
 	struct test_bytes payload = { 0 };
 	struct fs_session session;
 	struct test_file file;
-	struct fs_switch running;
+	struct fs_switch seen;
 
 	begin(&file);
+	put_words(&file, 70, 0, (uint64_t[]){ 4, 8, 1 }, 3, 0); /* AUX data is announced */
 	/* in the file's order, which is not that of time */
 	put_trailer(&payload, 9, 300, 2, 5);
 	test_record(&file, 14, 0, &payload);
@@ -402,19 +411,21 @@ START_TEST(switches_tell_who_runs)
 	put_trailer(&payload, 1, 1, UINT32_MAX, 5);
 	test_record(&file, 14, 0, &payload);
 	open_file(&session, &file);
-	ck_assert_uint_eq(fs_session_running(&session, 2, 49).tid, FS_PID_UNKNOWN);
-	running = fs_session_running(&session, 2, 50);
-	ck_assert_uint_eq(running.tid, 12);
-	ck_assert_int_eq(running.attribution, FS_ATTRIBUTION_ITRACE);
-	running = fs_session_running(&session, 2, 199);
-	ck_assert_uint_eq(running.tid, 8);
-	ck_assert_int_eq(running.attribution, FS_ATTRIBUTION_SWITCH);
-	ck_assert_uint_eq(fs_session_running(&session, 2, 200).tid, FS_PID_UNKNOWN);
-	ck_assert_uint_eq(fs_session_running(&session, 2, 399).tid, 9);
-	ck_assert_uint_eq(fs_session_running(&session, 2, UINT64_MAX).tid, 11);
-	ck_assert_uint_eq(fs_session_running(&session, 2, UINT64_MAX).pid, 10);
-	ck_assert_uint_eq(fs_session_running(&session, 1, 100).tid, FS_PID_UNKNOWN);
-	ck_assert_uint_eq(fs_session_running(&session, UINT32_MAX, 1).tid, FS_PID_UNKNOWN);
+	ck_assert_uint_eq(running(&session, 2, 49).tid, FS_PID_UNKNOWN);
+	seen = running(&session, 2, 50);
+	ck_assert_uint_eq(seen.tid, 12);
+	ck_assert_int_eq(seen.attribution, FS_ATTRIBUTION_ITRACE);
+	seen = running(&session, 2, 199);
+	ck_assert_uint_eq(seen.tid, 8);
+	ck_assert_int_eq(seen.attribution, FS_ATTRIBUTION_SWITCH);
+	ck_assert_uint_eq(running(&session, 2, 200).tid, FS_PID_UNKNOWN);
+	ck_assert_uint_eq(running(&session, 2, 399).tid, 9);
+	ck_assert_int_eq(running(&session, 2, 399).attribution, FS_ATTRIBUTION_SWITCH);
+	ck_assert_uint_eq(running(&session, 2, UINT64_MAX).tid, 11);
+	ck_assert_int_eq(running(&session, 2, 400).attribution, FS_ATTRIBUTION_SWITCH_CPU_WIDE);
+	ck_assert_uint_eq(running(&session, 2, UINT64_MAX).pid, 10);
+	ck_assert_uint_eq(running(&session, 1, 100).tid, FS_PID_UNKNOWN);
+	ck_assert_uint_eq(running(&session, UINT32_MAX, 1).tid, FS_PID_UNKNOWN);
 	fs_session_close(&session);
 	free(payload.data);
 }

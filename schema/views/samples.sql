@@ -19,7 +19,7 @@
 -- op: operation by the record; see the table op
 -- source: where the data came from; see the table source_class; NULL: not given
 -- certainty: how the source is known
--- attribution: how the thread is known
+-- attribution: how the thread is known: record, context, switch, switch_cpu_wide, sched_switch, itrace, auxtrace, none
 -- locked: 1: x86 lock prefix or SPE atomic
 -- exclusive: 1: load or store exclusive
 -- acquire: 1: acquire or release
@@ -61,6 +61,7 @@ SELECT
 	CASE s.access >> 12 & 7
 		WHEN 0 THEN 'none' WHEN 1 THEN 'record' WHEN 2 THEN 'context'
 		WHEN 3 THEN 'switch' WHEN 4 THEN 'itrace' WHEN 5 THEN 'auxtrace'
+		WHEN 6 THEN 'switch_cpu_wide' WHEN 7 THEN 'sched_switch'
 	END AS attribution,
 	s.access >> 15 & 1 AS locked,
 	s.access >> 16 & 1 AS exclusive,
