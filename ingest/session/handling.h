@@ -101,4 +101,25 @@ int fs_handle_cpu_map(struct handling *handling);
  * not parse, or memory ran out. Caller frees. */
 char *fs_read_cpu_map(struct fs_reader *reader);
 
+/* ---- scheduling.c ---- */
+
+int fs_handle_switch(struct handling *handling);
+int fs_handle_itrace_start(struct handling *handling);
+int fs_handle_tracing_data(struct handling *handling);
+
+/*
+ * Have the formats of tracepoints read from bytes of the file. What goes wrong with them costs
+ * their names only. A recording has one such description; what joins recordings may leave several.
+ */
+int fs_read_tracing_data(struct fs_session *session, struct fs_section where,
+			 struct fs_error *error);
+
+/* Look whether samples of sched_switch will tell who runs: once its format is known, and SPE data
+ * announced. */
+void fs_find_sched_switch(struct fs_session *session);
+
+/* Samples that serve as facts: sched_switch. What is wrong with others is pass two's business. */
+int fs_note_sched_switch(struct fs_session *session, const struct fs_record *record,
+			 struct fs_error *error);
+
 #endif

@@ -12,7 +12,6 @@
 #include "common/vector.h"
 #include "ingest/perfdata/spool.h"
 #include "ingest/session/handling.h"
-#include "ingest/tracepoint/tracing_data.h"
 
 enum {
 	AUXTRACE_ARM_SPE = 4,
@@ -24,7 +23,6 @@ enum {
 	EVENT_UPDATE_NAME = 2,
 	EVENT_UPDATE_CPUS = 3,
 	SPE_METADATA_V1_WORDS = 2,
-	RECORD_HEADER = 8,
 };
 
 /* | u8 length, 3 bytes | u8 id[20] |; *ret_id is left alone where there is none. */
@@ -195,124 +193,6 @@ static int handle_aux(struct handling *handling)
 	return flags & AUX_TRUNCATED ? note_blind(handling) : 0;
 }
 
-/* Only AUX data asks who runs. */
-static bool keeps_switches(const struct fs_session *session)
-{
-	return session->spe.present || session->file.has_feature[FS_FEATURE_AUXTRACE];
-}
-
-static int note_switch(struct handling *handling, struct fs_switch to, enum fs_switch_source source)
-{
-	struct fs_switch_event event = {
-		.to = to,
-		.order = handling->record->offset,
-		.before = FS_PID_UNKNOWN,
-		.cpu = (uint16_t)handling->id.cpu,
-		.source = (uint8_t)source,
-	};
-
-	if (!handling->id.has_cpu || !handling->id.has_time || handling->id.cpu >= FS_CPUS_MAX ||
-	    !keeps_switches(handling->session))
-		return 0;
-	event.to.time_ns = handling->id.time;
-	return fs_switches_note(&handling->session->switches, &event, handling->error);
-}
-
-/*
- * SWITCH has no payload, SWITCH_CPU_WIDE | u32 next_prev_pid, next_prev_tid |; the task itself is
- * in the trailer. Going out, a CPU-wide record names who comes next.
- */
-static int handle_switch(struct handling *handling)
-{
-	bool cpu_wide = handling->record->type == FS_RECORD_SWITCH_CPU_WIDE;
-	struct fs_switch to = { .pid = FS_PID_UNKNOWN,
-				.tid = FS_PID_UNKNOWN,
-				.attribution = cpu_wide ? FS_ATTRIBUTION_SWITCH_CPU_WIDE
-							: FS_ATTRIBUTION_SWITCH };
-
-	if (!(handling->record->misc & FS_MISC_BIT13)) {
-		if (!handling->id.has_tid)
-			return 0;
-		to.pid = handling->id.pid;
-		to.tid = handling->id.tid;
-	} else if (cpu_wide) {
-		to.pid = fs_read_u32(&handling->payload);
-		to.tid = fs_read_u32(&handling->payload);
-		if (handling->payload.failed)
-			return too_short(handling);
-	}
-	return note_switch(handling, to, FS_SWITCH_RECORD);
-}
-
-/* | u32 pid, tid |: who ran when the AUX event was enabled on this CPU */
-static int handle_itrace_start(struct handling *handling)
-{
-	struct fs_switch to = { .attribution = FS_ATTRIBUTION_ITRACE };
-
-	to.pid = fs_read_u32(&handling->payload);
-	to.tid = fs_read_u32(&handling->payload);
-	if (handling->payload.failed)
-		return too_short(handling);
-	return note_switch(handling, to, FS_SWITCH_ITRACE);
-}
-
-/* Look whether samples of sched_switch will tell who runs: once its format is known, and AUX data
- * announced. */
-static void find_sched_switch(struct fs_session *session)
-{
-	const struct fs_tracepoints *tracepoints = &session->tracepoints;
-	struct fs_sched_switch *found = &session->sched_switch;
-
-	if (found->tracepoint || !keeps_switches(session))
-		return;
-	for (size_t i = 0; i < tracepoints->count; i++) {
-		const struct fs_tracepoint *tracepoint = &tracepoints->items[i];
-
-		if (strcmp(fs_interned(&tracepoints->strings, tracepoint->system, NULL), "sched") ||
-		    strcmp(fs_interned(&tracepoints->strings, tracepoint->name, NULL),
-			   "sched_switch"))
-			continue;
-		found->prev_pid = fs_tracepoint_field_find(tracepoints, tracepoint, "prev_pid");
-		found->next_pid = fs_tracepoint_field_find(tracepoints, tracepoint, "next_pid");
-		if (found->prev_pid && found->next_pid)
-			found->tracepoint = tracepoint;
-	}
-}
-
-/* Samples that serve as facts: sched_switch. What is wrong with others is pass two's business. */
-static int note_sched_switch(struct fs_session *session, const struct fs_record *record,
-			     struct fs_error *error)
-{
-	const struct fs_sched_switch *format = &session->sched_switch;
-	const struct fs_event *event = fs_session_event(session, &record->payload);
-	const uint64_t need = FS_SAMPLE_TIME | FS_SAMPLE_CPU | FS_SAMPLE_RAW;
-	struct fs_switch_event note = { .order = record->offset, .source = FS_SWITCH_TRACEPOINT };
-	const struct fs_event_id *id;
-	struct fs_sample sample;
-	int64_t prev;
-	int64_t next;
-
-	if (!event || event->attr.type != FS_ATTR_TRACEPOINT ||
-	    event->attr.config != format->tracepoint->id ||
-	    (event->attr.sample_type & need) != need ||
-	    fs_sample_decode(&event->attr, &record->payload, &sample) == FS_SAMPLE_SHORT ||
-	    sample.cpu >= FS_CPUS_MAX ||
-	    !fs_tracepoint_number(format->prev_pid, sample.raw, sample.raw_size, sample.swap,
-				  &prev) ||
-	    !fs_tracepoint_number(format->next_pid, sample.raw, sample.raw_size, sample.swap,
-				  &next))
-		return 0;
-	id = fs_table_get(&session->ids, &sample.id);
-	note.one_task = id && id->tid >= 0;
-	note.cpu = (uint16_t)sample.cpu;
-	note.before = (uint32_t)prev;
-	note.to = (struct fs_switch){ .time_ns = sample.time,
-				      .pid = next ? FS_PID_UNKNOWN : 0,
-				      .tid = (uint32_t)next,
-				      .attribution = FS_ATTRIBUTION_SCHED_SWITCH };
-	return fs_switches_note(&session->switches, &note, error);
-}
-
 /* | u64 shift, mult, zero | [u64 cycles, mask, u8 has_zero, u8 is_short, 6 bytes] | */
 static int handle_time_conv(struct handling *handling)
 {
@@ -463,7 +343,7 @@ static int handle_auxtrace_info(struct handling *handling)
 	if (type != AUXTRACE_ARM_SPE || spe->present)
 		return 0;
 	spe->present = true;
-	find_sched_switch(handling->session);
+	fs_find_sched_switch(handling->session);
 	if (fs_reader_left(payload) == SPE_METADATA_V1_WORDS * 8) {
 		spe->metadata_version = 1;
 		spe->pmu_type = fs_read_u64(payload);
@@ -488,62 +368,6 @@ static int handle_build_id(struct handling *handling)
 				  handling->payload))
 		return too_short(handling);
 	return 0;
-}
-
-/*
- * Have the formats of tracepoints read from bytes of the file. What goes wrong with them costs
- * their names only. A recording has one such description; what joins recordings may leave several.
- */
-static int read_tracing_data(struct fs_session *session, struct fs_section where,
-			     struct fs_error *error)
-{
-	struct fs_tracepoints *tracepoints = &session->tracepoints;
-	struct fs_error own = { 0 };
-	uint8_t *bytes;
-	int code;
-
-	if (tracepoints->count || where.size > FS_TRACING_DATA_MAX) {
-		fs_loss_add(&session->loss, FS_LOSS_LIMIT, 1, where.size, where.offset,
-			    tracepoints->count ? "second tracing data"
-					       : "tracing data over %zu MiB",
-			    FS_TRACING_DATA_MAX >> 20);
-		return 0;
-	}
-	bytes = malloc(where.size ? where.size : 1);
-	if (!bytes)
-		return fs_fail(error, FS_NOMEM, "%s: out of memory", session->file.path);
-	code = fs_perf_read(&session->file, where.offset, bytes, where.size, error);
-	if (!code) {
-		code = fs_tracing_data_read(bytes, where.size, FS_HELPER_SOUND, tracepoints, &own);
-		if (code == FS_REFUSED)
-			fs_loss_add(&session->loss, FS_LOSS_BAD_TRACING_DATA, 1, where.size,
-				    where.offset, "tracing data: %s", own.text);
-		else if (code)
-			fs_fail(error, code, "%s", own.text);
-	}
-	free(bytes);
-	if (tracepoints->cut)
-		fs_loss_add(&session->loss, FS_LOSS_BAD_TRACING_DATA, 1, 0, where.offset,
-			    "tracing data: it is cut off");
-	if (tracepoints->bad_formats)
-		fs_loss_add(&session->loss, FS_LOSS_BAD_TRACING_DATA, tracepoints->bad_formats, 0,
-			    where.offset, "tracepoint formats");
-	find_sched_switch(session);
-	return code == FS_REFUSED ? 0 : code;
-}
-
-/* | u32 size, [pad] | in streams the data behind the record, in simpleperf's within it */
-static int handle_tracing_data(struct handling *handling)
-{
-	struct fs_section where = handling->record->raw;
-
-	if (!where.size) {
-		where.offset = handling->record->offset + RECORD_HEADER + 4;
-		where.size = fs_read_u32(&handling->payload);
-		if (handling->payload.failed || where.size > fs_reader_left(&handling->payload))
-			return too_short(handling);
-	}
-	return read_tracing_data(handling->session, where, handling->error);
 }
 
 static int handle_compressed(struct handling *handling)
@@ -572,10 +396,10 @@ static const struct {
 	[FS_RECORD_READ] = { fs_handle_read, NULL },
 	[FS_RECORD_MMAP2] = { handle_mmap, NULL },
 	[FS_RECORD_AUX] = { handle_aux, NULL },
-	[FS_RECORD_ITRACE_START] = { handle_itrace_start, NULL },
+	[FS_RECORD_ITRACE_START] = { fs_handle_itrace_start, NULL },
 	[FS_RECORD_LOST_SAMPLES] = { handle_lost, NULL },
-	[FS_RECORD_SWITCH] = { handle_switch, NULL },
-	[FS_RECORD_SWITCH_CPU_WIDE] = { handle_switch, NULL },
+	[FS_RECORD_SWITCH] = { fs_handle_switch, NULL },
+	[FS_RECORD_SWITCH_CPU_WIDE] = { fs_handle_switch, NULL },
 	[FS_RECORD_NAMESPACES] = { fs_handle_namespaces, NULL },
 	[FS_RECORD_KSYMBOL] = { fs_handle_ksymbol, NULL },
 	[FS_RECORD_BPF_EVENT] = { fs_handle_bpf_event, NULL },
@@ -587,7 +411,7 @@ static const struct {
 					   "which are stored without them" },
 	[FS_RECORD_HEADER_EVENT_TYPE] = { NULL, "HEADER_EVENT_TYPE: names of events that attrs "
 						"describe since 2012" },
-	[FS_RECORD_HEADER_TRACING_DATA] = { handle_tracing_data, NULL },
+	[FS_RECORD_HEADER_TRACING_DATA] = { fs_handle_tracing_data, NULL },
 	[FS_RECORD_HEADER_BUILD_ID] = { handle_build_id, NULL },
 	[FS_RECORD_ID_INDEX] = { handle_id_index, NULL },
 	[FS_RECORD_AUXTRACE_INFO] = { handle_auxtrace_info, NULL },
@@ -643,10 +467,11 @@ static int handle(struct fs_session *session, const struct fs_record *record,
 
 	session->record_count[type < FS_RECORD_TYPES - 1 ? type : FS_RECORD_TYPES - 1]++;
 	if (type == FS_RECORD_SAMPLE)
-		return session->sched_switch.tracepoint ? note_sched_switch(session, record, error)
-							: 0;
+		return session->sched_switch.tracepoint
+			       ? fs_note_sched_switch(session, record, error)
+			       : 0;
 	if (type == FS_RECORD_SIMPLEPERF_TRACING_DATA)
-		return handle_tracing_data(&handling);
+		return fs_handle_tracing_data(&handling);
 	if (!is_known(type)) {
 		fs_loss_add(&session->loss, FS_LOSS_UNKNOWN_RECORD, 1, record->size, record->offset,
 			    "record type %u", type);
@@ -864,8 +689,8 @@ int fs_session_open(struct fs_session *session, const char *path, struct fs_erro
 	FS_TRY(fs_perf_open(&session->file, path, &session->loss, error));
 	FS_TRY(fs_host_read(&session->file, &session->host, &session->loss, error));
 	if (session->file.has_feature[FS_FEATURE_TRACING_DATA])
-		FS_TRY(read_tracing_data(session, session->file.features[FS_FEATURE_TRACING_DATA],
-					 error));
+		FS_TRY(fs_read_tracing_data(
+			session, session->file.features[FS_FEATURE_TRACING_DATA], error));
 	FS_TRY(fs_spool_expand(&session->file, &session->loss, error));
 	FS_TRY(index_ids(session, error));
 	FS_TRY(walk(session, error));

@@ -75,7 +75,7 @@ struct fs_session {
 	struct fs_threads threads;
 	struct fs_maps maps;
 	struct fs_tracepoints tracepoints;
-	struct fs_switches switches; /* only kept for files with AUX data */
+	struct fs_switches switches; /* only kept for files with SPE data */
 	struct fs_sched_switch sched_switch;
 	struct fs_blind *blind; /* by CPU */
 	size_t blind_cpus, blind_capacity;
