@@ -144,4 +144,5 @@ def trial_a11():
     os.remove("input.data")
 
 
-run(sys.modules[__name__])
+if __name__ == "__main__":
+    run(sys.modules[__name__])

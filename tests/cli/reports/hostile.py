@@ -251,4 +251,5 @@ def trial_many():
     expect("events", ingest(recording.file()).value("SELECT sum(samples = 1) FROM event"), 10000)
 
 
-run(sys.modules[__name__])
+if __name__ == "__main__":
+    run(sys.modules[__name__])

@@ -217,4 +217,5 @@ def trial_stream_of_plain_records():
     expect("loss", outcome.losses(), [])
 
 
-run(sys.modules[__name__])
+if __name__ == "__main__":
+    run(sys.modules[__name__])
