@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Section E: Arm SPE, from AUX data to rows. The packets themselves are unit tests in ingest/spe."""
+import struct
+import sys
+
+import perfdata
+from perfdata import Event
+from trial import FIRST_NS, LINE, expect, ingest, run
+
+SPE_TYPE, N1 = 8, "0x00000000410fd0c0"
+PC, PHYSICAL = 0x400010, 0x80404080
+
+
+def spe_record(tick=1000, operation=0, address=LINE, pc=PC, events=0x1e, source=0, context=101, latency=300):
+    """64 bytes as hardware writes them; without what is None."""
+    out = struct.pack("<BQ", 0xb0, pc) + bytes((0x49, operation))
+    out += struct.pack("<BH", 0x52, events) + struct.pack("<BHBH", 0x99, 20, 0x98, latency)
+    out += struct.pack("<BQBQ", 0xb2, address, 0xb3, PHYSICAL)
+    if source is not None:
+        out += bytes((0x43, source))
+    if context is not None:
+        out += struct.pack("<BI", 0x64, context)
+    end = b"\x01" if tick is None else struct.pack("<BQ", 0x71, tick)
+    return out + bytes(64 - len(out) - len(end)) + end
+
+
+def recording_of(data, info=None, context=True, cpuid=N1, events=None, cpu=0, clock=(0, 1, 0)):
+    """AUX data of one CPU with what perf puts around it. A tick of the timer is a ns unless said otherwise."""
+    kind = perfdata.sample_type("tid", "time", "id", "cpu")
+    recording = perfdata.Recording(events or [
+        Event(name="arm_spe_0/ts_enable=1,pa_enable=1,load_filter=1,store_filter=1/", type=SPE_TYPE,
+              config=1 | 2 | 3 << 33, ids=[1], sample_type=kind, sample_period=1024),
+        Event(name="dummy:u", type=1, config=9, ids=[2], sample_type=kind)])
+    if clock:
+        recording.record(perfdata.TIME_CONV, recording.pack("QQQ", *clock))
+    recording.record(perfdata.AUXTRACE_INFO, recording.pack("II", 4, 0) +
+                     (recording.pack("QQ", SPE_TYPE, 1) if info is None else info))
+    recording.mmap2(100, 0x400000, 0x3000, "/opt/example/worker")
+    for tid in (100, 101, 102):
+        recording.comm(100, tid, "worker")
+    if context is not True and context:
+        recording.kernel(perfdata.ITRACE_START, recording.pack("II", 100, context), cpu=cpu, pid=100, tid=context)
+    if data is not None:
+        recording.kernel(perfdata.AUX, recording.pack("QQQ", 0, len(data), 0), cpu=cpu, time=FIRST_NS)
+        recording.aux_data(data, cpu=cpu)
+    for number, text in ((perfdata.ARCH, "aarch64"), (perfdata.CPUID, cpuid), (perfdata.HOSTNAME, "arm")):
+        recording.feature(number, recording.string(text))
+    recording.feature(perfdata.PMU_MAPPINGS, recording.pack("II", 1, SPE_TYPE) + recording.string("arm_spe_0"))
+    recording.describe_events()
+    return recording
+
+
+def two_threads(**changes):
+    """Thread 101 stores to offset 0, thread 102 loads offset 8 of one line."""
+    return b"".join(spe_record(tick=1000 + 10 * number, operation=number % 2, address=LINE + 8 * (1 - number % 2),
+                               context=102 - number % 2, **changes) for number in range(200))
+
+
+def trial_e1():
+    """No data source: no HITM is claimed, the line is found by its two threads and its writer, and the rule is said."""
+    outcome = ingest(recording_of(two_threads(source=None)).file())
+    expect("samples", outcome.samples(), 200)
+    row, = outcome.query("SELECT threads, stores, hitm_local, hitm_remote FROM top_lines")
+    expect("threads, stores, HITM", row, (2, 100, None, None))
+    status, out, err = outcome.fsquery("top-lines", "--all", "--columns", "line,verdict,evidence,reason")
+    assert status == 0 and f"0x{LINE:x}" in out, out + err
+
+
+ALTRA = bytes.fromhex("4900 521e03 995101 98f501 b2509ed7f13e40ff00 9a0100 b38050001080000000 430c 0000"
+                      "71e803000000000000 b088b6cb8f22d4ffc0")
+
+
+def trial_e2():
+    """The record of the report, byte by byte: peer cluster, addresses, latencies; in one row."""
+    data = ALTRA[45:] + ALTRA[:45]  # as hardware writes it: PC first, time stamp last
+    expect("size", len(data), 54)
+    outcome = ingest(recording_of(data + bytes(10), cpu=1, context=101).file())
+    row, = outcome.query("SELECT addr, latency, raw & 0xffffffff, (raw >> 32) - 1, (extra & 0x1ffff) - 1, cpu FROM sample")
+    expect("row", row, (0xffff403ef1d79e50 - 2 ** 64, 0x1f5, 0x31e, 0x0c, 0x151, 1))
+    expect("code", outcome.query("SELECT ip FROM code"), [(0xffffd4228fcbb688 - 2 ** 64,)])
+    expect("source", outcome.value("SELECT source FROM samples"), "peer_cluster")
+
+
+def trial_e3():
+    """The top byte is tag or exception level, not address: tagged pointers meet on one line."""
+    data = b"".join(spe_record(tick=1000 + number, address=LINE | tag << 56, operation=number % 2, context=101 + number % 2)
+                    for number, tag in enumerate((0x00, 0xff, 0xb4, 0x00, 0x40, 0x01) * 10))
+    outcome = ingest(recording_of(data).file())
+    expect("lines", outcome.query("SELECT addr, count(*) FROM sample GROUP BY 1"), [(LINE, 60)])
+    kernel = spe_record(address=0x00ff403ef1d79e50, pc=0xc0ffd4228fcbb688)
+    outcome = ingest(recording_of(kernel).file())
+    expect("kernel", outcome.query("SELECT printf('%x', addr), printf('%x', ip) FROM sample JOIN code ON code.id = code_id"),
+           [("ffff403ef1d79e50", "ffffd4228fcbb688")])
+
+
+def version_2(*cpus, count=None, header=4):
+    out = struct.pack("<QQQQ", 2, header, SPE_TYPE, len(cpus) if count is None else count)
+    for cpu, midr in cpus:
+        out += struct.pack("<QQQQQQQ", 0x1010101010101010, cpu, 4, midr, SPE_TYPE, 256, 0)
+    return out
+
+
+def trial_e5():
+    """Metadata of version 1 and 2: the second knows each CPU; absurd counts are refused alone."""
+    data = two_threads(source=0x0c)
+    for info in (None, version_2((0, 0x410fd0c0), (1, 0x410fd0c0))):
+        outcome = ingest(recording_of(data, info).file())
+        expect("samples", outcome.samples(), 200)
+        expect("source", outcome.query("SELECT DISTINCT source FROM samples WHERE op = 'load'"), [("peer_cluster",)])
+    hip12 = ingest(recording_of(two_threads(source=5), version_2((0, 0x480fd060), (1, 0x410fd0c0))).file())
+    expect("HIP12 on CPU 0", hip12.query("SELECT DISTINCT source FROM samples WHERE op = 'load'"), [("hitm_cluster",)])
+    for info in (version_2(count=2 ** 60), version_2((0, 0x410fd0c0), count=2 ** 61), version_2(header=2 ** 60),
+                 version_2()[:24], b"", struct.pack("<Q", SPE_TYPE), version_2((0, 0x410fd0c0))[:-8]):
+        outcome = ingest(recording_of(data, info).file(), (0, 3))
+        expect("samples", outcome.samples(), 200)
+    outcome = ingest(recording_of(data, version_2((1, 0x410fd0c0))).file(), (0, 3))
+    expect("samples of a CPU without an entry", outcome.samples(), 200)
+
+
+def trial_e6():
+    """One record is one row, whatever events it has."""
+    outcome = ingest(recording_of(spe_record(events=0x031e)).file())
+    expect("rows", outcome.samples(), 1)
+    expect("events", outcome.value("SELECT raw & 0xffffffff FROM sample"), 0x31e)
+    expect("sum over lines", outcome.value("SELECT sum(samples) FROM line_total"), 1)
+
+
+def trial_e7():
+    """Each sample says where its thread comes from: packet, switch, AUX queue, or nowhere."""
+    data = b"".join(spe_record(tick=1000 + number, context=None if number < 10 else 102) for number in range(20))
+    outcome = ingest(recording_of(data, context=101).file())
+    expect("attribution", outcome.query("SELECT attribution, tid, count(*) FROM samples GROUP BY 1, 2 ORDER BY 2"),
+           [("itrace", 101, 10), ("context", 102, 10)])
+    outcome = ingest(recording_of(data, context=False).file())
+    expect("without a switch", outcome.query("SELECT attribution, tid, count(*) FROM samples GROUP BY 1, 2 ORDER BY 2"),
+           [("none", None, 10), ("context", 102, 10)])
+
+
+def trial_e9():
+    """Garbage of 1 MiB: of 0xff it is bounded, counted and an alarm; of 0x00 it is padding."""
+    outcome = ingest(recording_of(b"\xff" * (1 << 20)).file(), 3)
+    expect("samples", outcome.samples(), 0)
+    expect("spe_resync", outcome.loss("spe_resync")[1], 1 << 20)
+    expect("severity", {row[0] for row in outcome.health("spe_resync")}, {"error"})
+    outcome = ingest(recording_of(bytes(1 << 20)).file())
+    expect("samples of zeros", outcome.samples(), 0)
+    expect("errors of zeros", outcome.losses(), [])
+
+
+def trial_e10():
+    """Records without time stamps: times are NULL, and it is said."""
+    data = b"".join(spe_record(tick=None, operation=number % 2, context=101 + number % 2) for number in range(40))
+    outcome = ingest(recording_of(data).file())
+    expect("times", outcome.query("SELECT count(*), count(time_ns) FROM sample"), [(40, 0)])
+    expect("spe_no_time", outcome.loss("spe_no_time")[0], 40)
+    status, _, err = outcome.fsquery("top-lines", "--time", "0,1")
+    assert status in (0, 1) and err, (status, err)
+
+
+def trial_e11():
+    """Without TIME_CONV, or with a multiplier of 0, timer values do not become times."""
+    for clock in (None, (10, 0, 0), (64, 1, 0), (2 ** 64 - 1, 1, 0)):
+        outcome = ingest(recording_of(two_threads(), clock=clock).file())
+        expect("times", outcome.query("SELECT count(*), count(time_ns) FROM sample"), [(200, 0)])
+        expect("spe_no_time", outcome.loss("spe_no_time")[0], 200)
+
+
+def trial_e14():
+    """An SPE capture without a record lists what prevents SPE."""
+    for data in (None, bytes(64)):
+        outcome = ingest(recording_of(data).file())
+        expect("samples", outcome.samples(), 0)
+        text = " ".join(row[4] for row in outcome.health("not_measurable"))
+        for word in ("virtual", "kpti", "ACPI", "arm_spe_pmu"):
+            assert word in text, text
+
+
+def trial_e17():
+    """Two SPE PMUs (big.LITTLE): the event of each is an SPE event, the records of both are kept."""
+    kind = perfdata.sample_type("tid", "time", "id", "cpu")
+    events = [Event(name="arm_spe_0//", type=SPE_TYPE, config=1, ids=[1], sample_type=kind),
+              Event(name="arm_spe_1//", type=SPE_TYPE + 1, config=1, ids=[2], sample_type=kind),
+              Event(name="dummy:u", type=1, config=9, ids=[3], sample_type=kind)]
+    info = struct.pack("<QQQQ", 2, 4, SPE_TYPE, 2)
+    for cpu in (0, 1):
+        info += struct.pack("<QQQQQQQ", 0x1010101010101010, cpu, 4, 0x410fd0c0, SPE_TYPE + cpu, 256, 0)
+    recording = recording_of(two_threads(), info, events=events)
+    recording.feature(perfdata.PMU_MAPPINGS, recording.pack("I", 2) + recording.pack("I", SPE_TYPE) +
+                      recording.string("arm_spe_0") + recording.pack("I", SPE_TYPE + 1) + recording.string("arm_spe_1"))
+    recording.aux_data(two_threads(), cpu=1, index=1)
+    outcome = ingest(recording.file())
+    expect("samples", outcome.samples(), 400)
+    expect("events", outcome.query("SELECT name, role, samples FROM event WHERE samples > 0 ORDER BY idx"),
+           [("arm_spe_0//", "spe", 200), ("arm_spe_1//", "spe", 200)])
+
+
+def trial_e17_types():
+    """The type of an SPE PMU is what the file says, not a number."""
+    for number in (6, 9, 255, 2 ** 31):
+        kind = perfdata.sample_type("tid", "time", "id", "cpu")
+        events = [Event(name="dummy:u", type=1, config=9, ids=[2], sample_type=kind),
+                  Event(name="arm_spe_0//", type=number, config=1, ids=[1], sample_type=kind)]
+        outcome = ingest(recording_of(two_threads(), struct.pack("<QQ", number, 1), events=events).file())
+        expect("event", outcome.query("SELECT name, samples FROM event WHERE role = 'spe'"), [("arm_spe_0//", 200)])
+
+
+def trial_size_lies():
+    """AUXTRACE sizes that lie, in a file and a stream; the data between two records is never read twice."""
+    for size in (0, 8, 1 << 16, 1 << 40, 2 ** 64 - 8, 2 ** 64 - 1):
+        recording = recording_of(None)
+        offset = recording.next_offset()
+        recording.record(perfdata.AUXTRACE, recording.pack("QQQIIII", size, 0, 0, 0, 2 ** 32 - 1, 0, 0), raw=two_threads())
+        outcome = ingest(recording.file(), (0, 3))
+        assert outcome.samples() <= 200, outcome.samples()
+        assert outcome.losses() or size == 0, f"no word of size {size}"
+        first = outcome.health("damaged")
+        assert not first or first[0][3] >= offset, first
+
+
+if __name__ == "__main__":
+    run(sys.modules[__name__])
