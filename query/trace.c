@@ -29,8 +29,13 @@ static const char *grade_of(enum fs_need need)
 	}
 }
 
+/* `lost`: what the recorder dropped and what was damaged; the counts come from the file, and
+ * total() does not overflow. */
 #define TRACE_COLUMNS                                                                              \
-	"id, name, sha256, arch, cpu_description, hostname, samples, memory_samples, complete"
+	"id, name, sha256, arch, cpu_description, hostname, samples, memory_samples, complete, "   \
+	"(SELECT group_concat(kind || ' ' || n, ', ') FROM (SELECT kind, "                         \
+	"CAST(total(count) AS INTEGER) AS n FROM loss WHERE trace_id = trace.id AND "              \
+	"severity <> 'info' GROUP BY kind ORDER BY kind)) AS lost"
 
 static int find(struct fs_options *options, sqlite3_stmt **ret_statement, struct fs_error *error)
 {
@@ -80,6 +85,12 @@ static struct json_object *to_json(const struct fs_cell *cell)
 
 static void say(const struct fs_options *options, sqlite3_stmt *statement)
 {
+	if (sqlite3_column_type(statement, 9) != SQLITE_NULL)
+		fs_query_say(options->query,
+			     "trace %lld: lost or damaged: %s; `fsquery health` says where",
+			     (long long)options->trace_id, fs_database_text(statement, 9));
+	if (options->query->trace)
+		return;
 	fs_query_say(options->query, "trace %lld: %s (%s, %lld samples, %lld with a data address)",
 		     (long long)options->trace_id, fs_database_text(statement, 1),
 		     fs_database_text(statement, 3), (long long)sqlite3_column_int64(statement, 6),
@@ -101,8 +112,7 @@ static int take(struct fs_options *options, sqlite3_stmt *statement, struct fs_e
 				       to_json(&cell));
 	}
 	fs_options_bind(options, ":trace", options->trace_id, NULL);
-	if (!options->query->trace)
-		say(options, statement);
+	say(options, statement);
 	return 0;
 }
 

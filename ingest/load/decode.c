@@ -589,6 +589,24 @@ static uint32_t sample_cpu(const struct fs_decoder *decoder, const struct fs_eve
 	return id && id->cpu >= 0 ? (uint32_t)id->cpu : FS_ROLLUP_NONE;
 }
 
+/*
+ * perf's promise about order: at the end of round n + 1 no record up to the newest of round n is
+ * to come. Nothing here rests on it, but a recording that breaks it has other readers confused.
+ */
+static void note_order(struct fs_decoder *decoder, uint64_t time_ns, uint64_t offset)
+{
+	if (time_ns < decoder->final_ns && time_ns && !decoder->out_of_order++)
+		decoder->first_out_of_order = offset;
+	if (time_ns > decoder->newest_ns && time_ns <= INT64_MAX)
+		decoder->newest_ns = time_ns;
+}
+
+static void end_round(struct fs_decoder *decoder)
+{
+	decoder->final_ns = decoder->round_ns;
+	decoder->round_ns = decoder->newest_ns;
+}
+
 static int add_sample(struct fs_decoder *decoder, struct fs_batch *batch,
 		      const struct fs_record *record, struct fs_error *error)
 {
@@ -617,6 +635,7 @@ static int add_sample(struct fs_decoder *decoder, struct fs_batch *batch,
 		return 0;
 	seen.event = (uint32_t)(event - session->file.events);
 	seen.time_ns = type & FS_SAMPLE_TIME ? sample.time : 0;
+	note_order(decoder, seen.time_ns, record->offset);
 	if (type & FS_SAMPLE_TID && sample.tid != FS_PID_UNKNOWN) {
 		seen.pid = sample.pid;
 		seen.tid = sample.tid;
@@ -914,6 +933,9 @@ static void note_losses(struct fs_decoder *decoder)
 
 	for (size_t cpu = 0; cpu < decoder->session->blind_cpus; cpu++)
 		end_blind(decoder, (uint32_t)cpu, decoder->last_ns);
+	if (decoder->out_of_order)
+		fs_loss_add(loss, FS_LOSS_OUT_OF_ORDER, decoder->out_of_order, 0,
+			    decoder->first_out_of_order, scope);
 	if (decoder->unmapped)
 		fs_loss_add(loss, FS_LOSS_UNMAPPED_CODE, decoder->unmapped, 0, UINT64_MAX, scope);
 	if (decoder->guest)
@@ -952,6 +974,8 @@ int fs_decoder_next(struct fs_decoder *decoder, struct fs_batch *batch, bool *re
 			note_losses(decoder);
 		} else if (record.type == FS_RECORD_SAMPLE) {
 			FS_TRY(add_sample(decoder, batch, &record, error));
+		} else if (record.type == FS_RECORD_FINISHED_ROUND) {
+			end_round(decoder);
 		} else if (record.type == FS_RECORD_AUXTRACE) {
 			FS_TRY(begin_aux(decoder, &record, error));
 			FS_TRY(continue_aux(decoder, batch, error));

@@ -152,7 +152,9 @@ static void write_text(FILE *out, struct json_object *object, const char *path)
 			json_object_get_string(json_object_object_get(loss, "description")));
 	}
 	fprintf(out, "next: fsquery --db %s %s\n", path,
-		integer_of(object, "memory_samples") ? "top-lines" : "mem-bound");
+		integer_of(object, "memory_samples") ? "top-lines"
+		: samples			     ? "mem-bound"
+						     : "health");
 }
 
 int fs_summary_write(FILE *out, sqlite3 *db, const char *path, sqlite3_int64 trace, bool json,

@@ -138,6 +138,14 @@ SELECT trace_id, 'not_measurable', 'loss', 'contention', 0, 0, NULL,
 		'`perf c2c record`.')
 FROM asked WHERE memory_samples = 0
 UNION ALL
+SELECT t.id, 'not_measurable', 'loss', 'spe', 0, 0, NULL,
+	'Arm SPE was switched on and recorded nothing. Most virtual machines have no SPE; on the machine '
+	|| 'itself it needs the module arm_spe_pmu and a firmware table (ACPI or device tree) that names '
+	|| 'its interrupt, and some kernels leave it dead unless booted with `kpti=off`: see `dmesg`. '
+	|| 'Else the filters let no operation through.'
+FROM trace AS t WHERE t.spe_records = 0
+	AND EXISTS (SELECT 1 FROM event AS e WHERE e.trace_id = t.id AND e.role = 'spe')
+UNION ALL
 SELECT a.trace_id, 'not_measurable', 'loss', 'writers', 0, 0, NULL,
 	'No store was sampled: who writes a line is unknown, and store-store contention is invisible. '
 	|| 'Record with ' || iif(a.arm, '`perf record -e arm_spe_0/load_filter=1,store_filter=1/`.',
