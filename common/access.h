@@ -115,6 +115,9 @@ enum {
 	FS_ACCESS_GUEST = 1 << 30,	 /* executed in a virtual machine */
 };
 
+/* SPE data source: modified where it came from. An enum's constants are int, without this bit. */
+#define FS_ACCESS_DIRTY (UINT32_C(1) << 31)
+
 static inline uint32_t fs_access_pack(enum fs_op op, enum fs_source source,
 				      enum fs_certainty certainty, uint32_t flags)
 {

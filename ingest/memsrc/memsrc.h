@@ -43,8 +43,7 @@ struct fs_memsrc fs_memsrc_from_data_src(uint64_t word, enum fs_memsrc_machine m
 
 /* What one SPE data source code means on one family of cores. */
 struct fs_memsrc_code {
-	uint16_t code;
-	uint8_t source; /* enum fs_source */
+	uint8_t source; /* enum fs_source; UNKNOWN: no such code */
 	int8_t dirty;	/* the code says: 1 modified, 0 not; -1: it cannot say */
 };
 
@@ -53,7 +52,7 @@ struct fs_memsrc_family {
 	const char *name;
 	enum fs_certainty
 		certainty; /* HARDWARE: documented for the core; ASSUMED: for a relative */
-	const struct fs_memsrc_code *codes;
+	const struct fs_memsrc_code *codes; /* by code */
 	size_t count;
 };
 
@@ -75,7 +74,7 @@ const struct fs_memsrc_family *fs_memsrc_spe_family(uint64_t midr);
  *   no data source packet          by events; FS_SOURCE_NONE when those do not tell
  *
  * What comes from events alone is FS_CERTAINTY_INFERRED. Operations other than loads, stores and
- * atomics have no source. Flags: none.
+ * atomics have no source. Flags: DIRTY, where the code says that the line was modified.
  */
 struct fs_memsrc fs_memsrc_from_spe(const struct fs_memsrc_family *family, bool has_data_source,
 				    uint16_t code, uint64_t events, enum fs_op op);

@@ -13,34 +13,44 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* The tables are indexed by code. What stands in none is FS_SOURCE_UNKNOWN, which is 0. */
+
 /* Arm Neoverse and Cortex. System cache is SLC; "local cluster" is the DSU with all in it. */
 static const struct fs_memsrc_code common_codes[] = {
-	{ 0x0, FS_SOURCE_L1, 0 },	    { 0x8, FS_SOURCE_L2, 0 },
-	{ 0x9, FS_SOURCE_PEER_LOCAL, -1 },  /* peer core */
-	{ 0xa, FS_SOURCE_PEER_LOCAL, -1 },  /* local cluster */
-	{ 0xb, FS_SOURCE_L3, 0 },	    /* system cache */
-	{ 0xc, FS_SOURCE_PEER_LOCAL, -1 },  /* peer cluster */
-	{ 0xd, FS_SOURCE_PEER_REMOTE, -1 }, /* remote: cache or memory */
-	{ 0xe, FS_SOURCE_DRAM_LOCAL, 0 },
+	[0x0] = { FS_SOURCE_L1, 0 },
+	[0x8] = { FS_SOURCE_L2, 0 },
+	[0x9] = { FS_SOURCE_PEER_LOCAL, -1 },  /* peer core */
+	[0xa] = { FS_SOURCE_PEER_LOCAL, -1 },  /* local cluster */
+	[0xb] = { FS_SOURCE_L3, 0 },	       /* system cache */
+	[0xc] = { FS_SOURCE_PEER_LOCAL, -1 },  /* peer cluster */
+	[0xd] = { FS_SOURCE_PEER_REMOTE, -1 }, /* remote: cache or memory */
+	[0xe] = { FS_SOURCE_DRAM_LOCAL, 0 },
 };
 
 static const struct fs_memsrc_code ampereone_codes[] = {
-	{ 0x0, FS_SOURCE_PEER_LOCAL, -1 }, /* cache of this chip, or a device */
-	{ 0x3, FS_SOURCE_L3, 0 },	   /* system cache */
-	{ 0x5, FS_SOURCE_PEER_REMOTE, -1 }, { 0x7, FS_SOURCE_DRAM_LOCAL, 0 },
-	{ 0x8, FS_SOURCE_L1, 0 },	    { 0x9, FS_SOURCE_L2, 0 },
+	[0x0] = { FS_SOURCE_PEER_LOCAL, -1 }, /* cache of this chip, or a device */
+	[0x3] = { FS_SOURCE_L3, 0 },	      /* system cache */
+	[0x5] = { FS_SOURCE_PEER_REMOTE, -1 },
+	[0x7] = { FS_SOURCE_DRAM_LOCAL, 0 },
+	[0x8] = { FS_SOURCE_L1, 0 },
+	[0x9] = { FS_SOURCE_L2, 0 },
 };
 
 static const struct fs_memsrc_code hisilicon_codes[] = {
-	{ 0, FS_SOURCE_PEER_LOCAL, 0 }, /* peer core */
-	{ 1, FS_SOURCE_HITM_LOCAL, 1 }, /* peer core, modified */
-	{ 2, FS_SOURCE_L3, 0 },		 { 3, FS_SOURCE_L3, 1 },
-	{ 4, FS_SOURCE_PEER_LOCAL, 0 }, /* peer cluster of this socket */
-	{ 5, FS_SOURCE_HITM_LOCAL, 1 },	 { 6, FS_SOURCE_PEER_REMOTE, 0 }, /* other socket */
-	{ 7, FS_SOURCE_HITM_REMOTE, 1 }, { 8, FS_SOURCE_DRAM_LOCAL, 0 },
-	{ 9, FS_SOURCE_DRAM_REMOTE, 0 }, { 13, FS_SOURCE_IO, 0 }, /* not cacheable, or a device */
-	{ 16, FS_SOURCE_L2, 0 },	 { 17, FS_SOURCE_L2, 1 },
-	{ 18, FS_SOURCE_L1, 0 },
+	[0] = { FS_SOURCE_PEER_LOCAL, 0 }, /* peer core */
+	[1] = { FS_SOURCE_HITM_LOCAL, 1 }, /* peer core, modified */
+	[2] = { FS_SOURCE_L3, 0 },
+	[3] = { FS_SOURCE_L3, 1 },
+	[4] = { FS_SOURCE_PEER_LOCAL, 0 }, /* peer cluster of this socket */
+	[5] = { FS_SOURCE_HITM_LOCAL, 1 },
+	[6] = { FS_SOURCE_PEER_REMOTE, 0 }, /* other socket */
+	[7] = { FS_SOURCE_HITM_REMOTE, 1 },
+	[8] = { FS_SOURCE_DRAM_LOCAL, 0 },
+	[9] = { FS_SOURCE_DRAM_REMOTE, 0 },
+	[13] = { FS_SOURCE_IO, 0 }, /* not cacheable, or a device */
+	[16] = { FS_SOURCE_L2, 0 },
+	[17] = { FS_SOURCE_L2, 1 },
+	[18] = { FS_SOURCE_L1, 0 },
 };
 
 enum family { COMMON, COMMON_ASSUMED, AMPEREONE, AMPEREONE_ASSUMED, HISILICON };
@@ -196,17 +206,6 @@ static enum fs_source by_events(uint64_t events, enum fs_op op)
 	return source == FS_SOURCE_NONE ? miss_by_events(events) : source;
 }
 
-static const struct fs_memsrc_code *find_code(const struct fs_memsrc_family *family, uint16_t code)
-{
-	size_t i;
-
-	for (i = 0; i < family->count; i++) {
-		if (family->codes[i].code == code)
-			return &family->codes[i];
-	}
-	return NULL;
-}
-
 struct fs_memsrc fs_memsrc_from_spe(const struct fs_memsrc_family *family, bool has_data_source,
 				    uint16_t code, uint64_t events, enum fs_op op)
 {
@@ -215,14 +214,12 @@ struct fs_memsrc fs_memsrc_from_spe(const struct fs_memsrc_family *family, bool 
 	if (op != FS_OP_LOAD && op != FS_OP_STORE && op != FS_OP_ATOMIC)
 		return result;
 	if (family && has_data_source) {
-		const struct fs_memsrc_code *found = find_code(family, code);
-
-		if (!found) {
-			result.source = FS_SOURCE_UNKNOWN;
-			return result;
+		result.source = FS_SOURCE_UNKNOWN;
+		if (code < family->count && family->codes[code].source != FS_SOURCE_UNKNOWN) {
+			result.certainty = family->certainty;
+			result.source = refine(family->codes[code].source, events);
+			result.flags = family->codes[code].dirty > 0 ? FS_ACCESS_DIRTY : 0;
 		}
-		result.certainty = family->certainty;
-		result.source = refine(found->source, events);
 		return result;
 	}
 	result.source = by_events(events, op);

@@ -111,7 +111,7 @@ START_TEST(test_code)
 	static const enum fs_op ops[] = { FS_OP_LOAD, FS_OP_STORE, FS_OP_ATOMIC };
 	const struct fs_memsrc_family *family = fs_memsrc_spe_family(codes[_i].midr);
 	struct fs_memsrc result;
-	size_t i, matches = 0;
+	size_t i;
 
 	for (i = 0; i < COUNT(ops); i++) {
 		result = fs_memsrc_from_spe(family, true, codes[_i].code,
@@ -119,24 +119,18 @@ START_TEST(test_code)
 		ck_assert_int_eq(result.op, ops[i]);
 		ck_assert_int_eq(result.source, codes[_i].source);
 		ck_assert_int_eq(result.certainty, FS_CERTAINTY_HARDWARE);
-		ck_assert_uint_eq(result.flags, 0);
+		ck_assert_uint_eq(result.flags, codes[_i].dirty == 1 ? FS_ACCESS_DIRTY : 0);
 	}
-	for (i = 0; i < family->count; i++) {
-		if (family->codes[i].code == codes[_i].code) {
-			matches++;
-			ck_assert_int_eq(family->codes[i].dirty, codes[_i].dirty);
-		}
-	}
-	ck_assert_uint_eq(matches, 1);
+	ck_assert_int_eq(family->codes[codes[_i].code].dirty, codes[_i].dirty);
 }
 END_TEST
 
-/* Every other code is unknown. */
+/* Every other code is unknown: the list above has all that a table knows. */
 START_TEST(test_unknown_codes)
 {
 	static const uint64_t midrs[] = { N1, AC4, HIP12 };
 	const struct fs_memsrc_family *family = fs_memsrc_spe_family(midrs[_i]);
-	size_t known = 0;
+	size_t known = 0, listed = 0;
 	unsigned int code;
 
 	for (code = 0; code <= UINT16_MAX; code++) {
@@ -148,7 +142,9 @@ START_TEST(test_unknown_codes)
 		else
 			known++;
 	}
-	ck_assert_uint_eq(known, family->count);
+	for (size_t i = 0; i < COUNT(codes); i++)
+		listed += codes[i].midr == midrs[_i];
+	ck_assert_uint_eq(known, listed);
 }
 END_TEST
 

@@ -71,6 +71,34 @@ START_TEST(test_operation)
 }
 END_TEST
 
+/* Every load/store payload, by the tests of ../reference/arm-spe.md 3.4 in their order. */
+START_TEST(test_every_load_store)
+{
+	for (unsigned int v = 0; v < 256; v++) {
+		struct fs_spe_record record = { .present = FS_SPE_HAS_OPERATION,
+						.operation_class = LOAD_STORE,
+						.operation_payload = (uint8_t)v };
+		enum fs_op op = v % 2 ? FS_OP_STORE : FS_OP_LOAD;
+		uint32_t expected = 0;
+		uint32_t flags;
+
+		if (v == 4 || v == 5) {
+			expected = FS_ACCESS_SIMD;
+		} else if (v < 32 && v & 2) {
+			op = v & 4 ? FS_OP_ATOMIC : op;
+			expected = (v & 4 ? FS_ACCESS_LOCKED : 0) |
+				   (v & 4 && v & 1 ? FS_ACCESS_STORE_SIDE : 0) |
+				   (v & 8 ? FS_ACCESS_EXCLUSIVE : 0) |
+				   (v & 16 ? FS_ACCESS_ACQUIRE : 0);
+		} else if (v & 8 && !(v & 2)) {
+			expected = FS_ACCESS_SIMD;
+		}
+		ck_assert_int_eq(fs_spe_operation(&record, &flags), op);
+		ck_assert_uint_eq(flags, expected);
+	}
+}
+END_TEST
+
 static const struct {
 	uint64_t events;
 	uint32_t flags;
@@ -109,7 +137,8 @@ START_TEST(test_latency_and_level)
 		ck_assert_uint_eq(flags, i == 2 || i == 4 ? FS_ACCESS_SATURATED : 0);
 	}
 	for (i = 0; i < 4; i++) {
-		record = (struct fs_spe_record){ .present = FS_SPE_HAS_PC, .pc_el = (uint8_t)i };
+		record = (struct fs_spe_record){ .present = FS_SPE_HAS_PC,
+						 .pc_attributes = (uint8_t)(0x90 | i << 5) };
 		fs_spe_operation(&record, &flags);
 		ck_assert_uint_eq(flags,
 				  FS_ACCESS_EXACT_IP | (i == 1 || i == 2 ? FS_ACCESS_KERNEL : 0));
@@ -125,6 +154,7 @@ int main(void)
 	int failed;
 
 	tcase_add_loop_test(cases, test_operation, 0, COUNT(operations));
+	tcase_add_test(cases, test_every_load_store);
 	tcase_add_loop_test(cases, test_events, 0, COUNT(events));
 	tcase_add_test(cases, test_latency_and_level);
 	suite_add_tcase(suite, cases);

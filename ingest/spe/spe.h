@@ -35,6 +35,7 @@ enum {
 	FS_SPE_HAS_DATA_SOURCE = 1 << 11,
 	FS_SPE_HAS_CONTEXT = 1 << 12,
 	FS_SPE_HAS_TIMESTAMP = 1 << 13,
+	FS_SPE_HAS_BOTH_CONTEXTS = 1 << 14, /* of EL1 and of EL2 */
 };
 
 /* Bits of fs_spe_record.events. A clear bit means "did not happen" or "not implemented". */
@@ -68,6 +69,18 @@ enum {
 	FS_SPE_CLASS_BRANCH = 2,
 };
 
+/* fs_spe_record.pc_attributes and those of branch targets: bits 63:56 as sent */
+enum {
+	FS_SPE_CODE_NSE = 1 << 4,
+	FS_SPE_CODE_EL_SHIFT = 5, /* two bits */
+	FS_SPE_CODE_NS = 1 << 7,
+};
+
+static inline unsigned int fs_spe_exception_level(uint8_t code_attributes)
+{
+	return code_attributes >> FS_SPE_CODE_EL_SHIFT & 3;
+}
+
 /*
  * One record. A field means something only when its bit in `present` is set; else it is 0.
  * Addresses are canonical in perf's sense: code addresses have top byte 0xff at EL1 and EL2 of
@@ -76,28 +89,32 @@ enum {
  */
 struct fs_spe_record {
 	uint64_t pc;
-	uint64_t branch_target;
 	uint64_t virtual_address;
 	uint64_t physical_address;
-	uint64_t previous_branch_target;
 	uint64_t timestamp; /* ticks of the generic timer */
 	uint64_t events;
+	size_t offset;	  /* of the first packet, from the start of the range */
+	uint32_t context; /* what CONTEXTIDR held: on Linux the global thread id */
 	uint32_t present;
-	uint32_t context;   /* what CONTEXTIDR held: on Linux the global thread id */
+	uint16_t size;	    /* up to and including the terminating packet */
 	uint8_t context_el; /* 1 or 2; EL2's wins when a record has both */
 	uint8_t operation_class;
 	uint8_t operation_payload;
-	uint8_t pc_el;		/* exception level 0..3 */
-	uint8_t pc_ns;		/* 1: non-secure */
-	uint8_t va_tag;		/* top byte of the data address as sent (TBI or MTE tag) */
-	uint8_t pa_attributes;	/* top byte of the physical address packet: NS, CH, NSE, PAT */
-	uint16_t data_source;	/* raw code; its meaning depends on the core */
-	uint16_t total_latency; /* cycles from dispatch to completion */
-	uint16_t issue_latency; /* cycles from dispatch to issue */
+	uint8_t pc_attributes; /* bits 63:56 as sent: NS, EL, NSE */
+	uint8_t va_tag;	       /* top byte of the data address as sent (TBI or MTE tag) */
+	uint8_t pa_attributes; /* top byte of the physical address packet: NS, CH, NSE, PAT */
+	uint16_t data_source;  /* raw code; its meaning depends on the core */
+	uint16_t total_latency;	      /* cycles from dispatch to completion */
+	uint16_t issue_latency;	      /* cycles from dispatch to issue */
 	uint16_t translation_latency; /* cycles */
-	uint16_t alternate_latency;   /* cycles */
-	size_t offset;		      /* of the first packet, from the start of the range */
-	size_t size;		      /* up to and including the terminating packet */
+
+	/* what few records have */
+	uint64_t branch_target;
+	uint64_t previous_branch_target;
+	uint32_t context_el1;	    /* CONTEXTIDR_EL1's, where a record has both */
+	uint16_t alternate_latency; /* cycles */
+	uint8_t branch_attributes;  /* as pc_attributes */
+	uint8_t previous_branch_attributes;
 };
 
 /*
@@ -108,6 +125,38 @@ struct fs_spe_loss {
 	uint64_t count;
 	uint64_t bytes;
 	size_t first;
+};
+
+/* Fields of a record that a layout places. */
+enum fs_spe_field {
+	FS_SPE_FIELD_PC,
+	FS_SPE_FIELD_BRANCH_TARGET,
+	FS_SPE_FIELD_VA,
+	FS_SPE_FIELD_PA,
+	FS_SPE_FIELD_PREVIOUS_BRANCH_TARGET,
+	FS_SPE_FIELD_TOTAL_LATENCY,
+	FS_SPE_FIELD_ISSUE_LATENCY,
+	FS_SPE_FIELD_TRANSLATION_LATENCY,
+	FS_SPE_FIELD_ALTERNATE_LATENCY,
+	FS_SPE_FIELD_EVENTS,
+	FS_SPE_FIELD_OPERATION,
+	FS_SPE_FIELD_DATA_SOURCE,
+	FS_SPE_FIELD_CONTEXT,
+	FS_SPE_FIELD_TIMESTAMP,
+	FS_SPE_FIELD_MAX,
+};
+
+enum { FS_SPE_LAYOUT_WORDS = 8, FS_SPE_LAYOUTS = 16 };
+
+/* Where the packets of a record stand that has been seen: see spe.c. */
+struct fs_spe_layout {
+	uint64_t mask[FS_SPE_LAYOUT_WORDS];   /* the bytes that are headers or padding */
+	uint64_t header[FS_SPE_LAYOUT_WORDS]; /* what they were */
+	uint64_t keep[FS_SPE_FIELD_MAX];      /* mask of a payload's width; 0: no such packet */
+	uint8_t at[FS_SPE_FIELD_MAX];	      /* a payload's place */
+	uint32_t present;		      /* of the record, as what follows */
+	uint16_t size;
+	uint8_t context_el, operation_class;
 };
 
 /* The state of one walk. Callers read the counters and leave the rest alone. */
@@ -123,6 +172,8 @@ struct fs_spe_decoder {
 	struct fs_spe_loss reserved; /* well-formed packets of no known index; part of records */
 
 	/* private */
+	struct fs_spe_layout layouts[FS_SPE_LAYOUTS];
+	unsigned int layout_count, next_layout, layouts_learned;
 	uint64_t starts[4];	/* bit set of header bytes that records begin with */
 	size_t terminator_size; /* of the last whole record */
 	uint64_t budget;	/* packets that searches may still look at */

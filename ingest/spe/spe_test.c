@@ -124,35 +124,41 @@ START_TEST(test_code_addresses)
 
 	ck_assert_uint_eq(record.present, FS_SPE_HAS_PC);
 	ck_assert_uint_eq(record.pc, 0xffffd4228fcbb688);
-	ck_assert_uint_eq(record.pc_el, 2);
-	ck_assert_uint_eq(record.pc_ns, 1);
+	ck_assert_uint_eq(fs_spe_exception_level(record.pc_attributes), 2);
+	ck_assert_uint_ne(record.pc_attributes & FS_SPE_CODE_NS, 0);
 
 	record = RECORD(0xb0, 0xf4, 0xd3, 0x29, 0x10, 0x00, 0x80, 0xff, 0xa0);
 	ck_assert_uint_eq(record.pc, 0xffff80001029d3f4);
-	ck_assert_uint_eq(record.pc_el, 1);
+	ck_assert_uint_eq(fs_spe_exception_level(record.pc_attributes), 1);
 
 	record = RECORD(0xb0, 1, 2, 3, 4, 5, 6, 7, 0x80); /* EL0 */
 	ck_assert_uint_eq(record.pc, 0x07060504030201);
-	ck_assert_uint_eq(record.pc_el, 0);
-	ck_assert_uint_eq(record.pc_ns, 1);
+	ck_assert_uint_eq(fs_spe_exception_level(record.pc_attributes), 0);
+	ck_assert_uint_ne(record.pc_attributes & FS_SPE_CODE_NS, 0);
 
 	record = RECORD(0xb0, 1, 2, 3, 4, 5, 6, 7, 0x20); /* secure EL1 */
 	ck_assert_uint_eq(record.pc, 0x07060504030201);
-	ck_assert_uint_eq(record.pc_el, 1);
-	ck_assert_uint_eq(record.pc_ns, 0);
+	ck_assert_uint_eq(fs_spe_exception_level(record.pc_attributes), 1);
+	ck_assert_uint_eq(record.pc_attributes & FS_SPE_CODE_NS, 0);
 
 	record = RECORD(0xb0, 1, 2, 3, 4, 5, 6, 7, 0xe0); /* EL3 */
 	ck_assert_uint_eq(record.pc, 0x07060504030201);
-	ck_assert_uint_eq(record.pc_el, 3);
+	ck_assert_uint_eq(fs_spe_exception_level(record.pc_attributes), 3);
+
+	record = RECORD(0xb0, 1, 2, 3, 4, 5, 6, 7, 0x90); /* realm EL0 */
+	ck_assert_uint_eq(record.pc, 0x07060504030201);
+	ck_assert_uint_eq(record.pc_attributes, FS_SPE_CODE_NS | FS_SPE_CODE_NSE);
 
 	record = RECORD(0xb1, 1, 2, 3, 4, 5, 6, 7, 0xc0);
 	ck_assert_uint_eq(record.present, FS_SPE_HAS_BRANCH_TARGET);
 	ck_assert_uint_eq(record.branch_target, 0xff07060504030201);
-	ck_assert_uint_eq(record.pc_el, 0);
+	ck_assert_uint_eq(record.branch_attributes, 0xc0);
+	ck_assert_uint_eq(fs_spe_exception_level(record.pc_attributes), 0);
 
 	record = RECORD(0xb4, 1, 2, 3, 4, 5, 6, 7, 0x80);
 	ck_assert_uint_eq(record.present, FS_SPE_HAS_PREVIOUS_BRANCH_TARGET);
 	ck_assert_uint_eq(record.previous_branch_target, 0x07060504030201);
+	ck_assert_uint_eq(record.previous_branch_attributes, 0x80);
 }
 END_TEST
 
@@ -242,11 +248,15 @@ START_TEST(test_context)
 	record = RECORD(0x65, 0x80, 0x5f, 0x00, 0x00);
 	ck_assert_uint_eq(record.context_el, 2);
 	record = RECORD(0x65, 1, 0, 0, 0, 0x64, 2, 0, 0, 0);
+	ck_assert_uint_eq(record.present, FS_SPE_HAS_CONTEXT | FS_SPE_HAS_BOTH_CONTEXTS);
 	ck_assert_uint_eq(record.context, 1);
 	ck_assert_uint_eq(record.context_el, 2);
+	ck_assert_uint_eq(record.context_el1, 2);
 	record = RECORD(0x64, 2, 0, 0, 0, 0x65, 1, 0, 0, 0);
+	ck_assert_uint_eq(record.present, FS_SPE_HAS_CONTEXT | FS_SPE_HAS_BOTH_CONTEXTS);
 	ck_assert_uint_eq(record.context, 1);
 	ck_assert_uint_eq(record.context_el, 2);
+	ck_assert_uint_eq(record.context_el1, 2);
 }
 END_TEST
 
@@ -471,13 +481,33 @@ END_TEST
 
 static void assert_same(const struct fs_spe_record *left, const struct fs_spe_record *right)
 {
-	ck_assert_uint_eq(left->offset, right->offset);
-	ck_assert_uint_eq(left->size, right->size);
-	ck_assert_uint_eq(left->present, right->present);
-	ck_assert_uint_eq(left->pc, right->pc);
-	ck_assert_uint_eq(left->virtual_address, right->virtual_address);
-	ck_assert_uint_eq(left->timestamp, right->timestamp);
-	ck_assert_uint_eq(left->events, right->events);
+#define SAME(field) ck_assert_uint_eq(left->field, right->field)
+	SAME(pc);
+	SAME(virtual_address);
+	SAME(physical_address);
+	SAME(timestamp);
+	SAME(events);
+	SAME(offset);
+	SAME(context);
+	SAME(present);
+	SAME(size);
+	SAME(context_el);
+	SAME(operation_class);
+	SAME(operation_payload);
+	SAME(pc_attributes);
+	SAME(va_tag);
+	SAME(pa_attributes);
+	SAME(data_source);
+	SAME(total_latency);
+	SAME(issue_latency);
+	SAME(translation_latency);
+	SAME(branch_target);
+	SAME(previous_branch_target);
+	SAME(context_el1);
+	SAME(alternate_latency);
+	SAME(branch_attributes);
+	SAME(previous_branch_attributes);
+#undef SAME
 }
 
 /* Which bytes of a test record are packet headers or padding: ff there is a bad packet. */
@@ -696,6 +726,54 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
+/* A record of some packets in some order, twice some of them, and perhaps padding inside. */
+static void put_any_record(struct stream *stream, unsigned int kind, uint64_t *random)
+{
+	static const uint8_t headers[] = { 0xb2, 0x49, 0x52, 0x98, 0xb0, 0x43, 0x65, 0x64, 0x99,
+					   0x00, 0xb1, 0x9a, 0x4a, 0x62, 0xb4, 0x53, 0x9b, 0x72,
+					   0xb3, 0x00, 0x66, 0x73, 0x42 };
+	size_t start = stream->size;
+
+	for (unsigned int i = 0; i < 2 + kind % 6; i++) {
+		uint8_t header = headers[(kind * 5 + i * (1 + kind % 7)) % sizeof(headers)];
+
+		if (header == 0xb0 && i) /* a second PC would be damage */
+			header = 0x48;
+		put_packet(stream, header, next_random(random));
+	}
+	if (stream->size == start + 2 || stream->bytes[start] == 0)
+		put_packet(stream, 0x98, next_random(random));
+	put_packet(stream, kind % 3 ? 0x71 : 0x01, next_random(random));
+	put_zeros(stream, kind % 5 ? 0 : 7);
+}
+
+/* A record is decoded the same way when many of its kind went before it and when it stands alone,
+ * where it must be walked. */
+START_TEST(test_kinds)
+{
+	static struct stream stream; /* 23 kinds, 400 records */
+	uint64_t random = 88172645463325252u + (uint64_t)_i;
+	struct fs_spe_decoder decoder, alone;
+	struct fs_spe_record record, expected;
+	size_t records = 0;
+
+	stream.size = 0;
+	while (stream.size < sizeof(stream.bytes) - 128)
+		put_any_record(&stream, next_random(&random) % 23 % (unsigned int)(_i + 1), &random);
+	fs_spe_begin(&decoder, stream.bytes, stream.size, 0);
+	for (; fs_spe_next(&decoder, &record); records++) {
+		fs_spe_begin(&alone, stream.bytes + record.offset, record.size, record.offset);
+		ck_assert(fs_spe_next(&alone, &expected));
+		expected.offset += record.offset;
+		assert_same(&record, &expected);
+	}
+	assert_accounted(&decoder);
+	ck_assert_uint_eq(decoder.resync.count, 0);
+	ck_assert_uint_eq(decoder.tail.count, 0);
+	ck_assert_uint_gt(records, 100);
+}
+END_TEST
+
 static void mutate(struct stream *stream, uint64_t *random)
 {
 	static const uint8_t interesting[] = {
@@ -810,6 +888,7 @@ static void add_packet_tests(TCase *cases)
 	tcase_add_test(cases, test_empty);
 	tcase_add_loop_test(cases, test_alignment, 0, COUNT(alignments));
 	tcase_add_test(cases, test_alignment_tolerant);
+	tcase_add_loop_test(cases, test_kinds, 0, 23);
 }
 
 static void add_damage_tests(TCase *cases)
