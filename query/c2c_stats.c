@@ -409,17 +409,17 @@ static int add_sample(struct stats *stats, sqlite3_stmt *row, int64_t times, str
 		DECIDING = 15 | 63 << FS_ACCESS_SOURCE_SHIFT | FS_ACCESS_LOCKED | FS_ACCESS_SIMD |
 			   FS_ACCESS_STORE_SIDE
 	};
+	const uint64_t spe_raw = (UINT64_C(1) << 49) - 1; /* events and data source code */
 	uint32_t access = (uint32_t)sqlite3_column_int64(row, S_ACCESS);
 	uint64_t address = (uint64_t)sqlite3_column_int64(row, S_ADDR);
 	int64_t event = sqlite3_column_int64(row, S_EVENT) - stats->first_event;
-	struct group group = { .raw = (uint64_t)sqlite3_column_int64(row, S_RAW),
-			       .access = access & DECIDING,
-			       .event = (uint32_t)event };
+	struct group group = { .access = access & DECIDING, .event = (uint32_t)event };
 	bool spe;
 
 	if (event < 0 || event >= (int64_t)stats->event_count)
 		return 0; /* another trace's */
 	spe = stats->events[event].spe;
+	group.raw = (uint64_t)sqlite3_column_int64(row, S_RAW) & (spe ? spe_raw : UINT64_MAX);
 	group.table = spe ? table_of(stats, row) : 0;
 	if (sqlite3_column_type(row, S_RAW) != SQLITE_NULL)
 		group.traits |= HAS_RAW;

@@ -12,7 +12,6 @@
  */
 #include "ingest/load/bulk.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,8 +27,8 @@ enum {
 	SCHEMA_PAGE = 1,
 	ROOT_PAGE = 2,
 	/* payload size, rowid, header size, serial types and values of the widest row */
-	CELL_MAX = 3 + 5 + 1 + FS_BULK_COLUMNS_MAX + 8 * FS_BULK_COLUMNS_MAX,
-	CHILD_MAX = 4 + 5 + 2, /* an interior cell and its pointer */
+	CELL_MAX = 3 + 9 + 1 + FS_BULK_COLUMNS_MAX + 8 * FS_BULK_COLUMNS_MAX,
+	CHILD_MAX = 4 + 9 + 2, /* an interior cell and its pointer */
 	LEAVES_MAX = (PAGE - INTERIOR_HEADER) / CHILD_MAX,
 };
 
@@ -45,15 +44,19 @@ static void put_u32(uint8_t *out, uint32_t value)
 	put_u16(out + 2, value & 0xffff);
 }
 
-/* SQLite's varint: seven bits a byte, most significant first; values here stay below 2^35. */
+/* SQLite's varint: seven bits a byte, most significant first; eight bits in a ninth byte. */
 static uint8_t *put_varint(uint8_t *out, uint64_t value)
 {
-	unsigned int bytes = 1;
+	bool nine = value >> 56;
+	uint64_t sevens = nine ? value >> 8 : value;
+	unsigned int bytes = nine ? 8 : 1;
 
-	while (value >> 7 * bytes)
+	while (!nine && sevens >> 7 * bytes)
 		bytes++;
 	for (unsigned int i = bytes; i-- > 0;)
-		*out++ = (uint8_t)((value >> 7 * i & 127) | (i ? 128 : 0));
+		*out++ = (uint8_t)((sevens >> 7 * i & 127) | (i || nine ? 128 : 0));
+	if (nine)
+		*out++ = (uint8_t)value;
 	return out;
 }
 
@@ -75,10 +78,17 @@ static uint8_t type_of_size(unsigned int size)
 	return types[size];
 }
 
-/* Encode a row as a cell; out has CELL_MAX bytes. Returns its size. */
-static size_t put_cell(uint8_t *out, const int64_t *row, unsigned int columns, uint64_t rowid)
+static uint64_t rowid_of(const struct fs_bulk *bulk, const int64_t *row, uint64_t number)
 {
-	uint64_t nulls = (uint64_t)row[columns];
+	return bulk->keyed ? (uint64_t)row[0] : number;
+}
+
+/* Encode a row as a cell; out has CELL_MAX bytes. Returns its size. The key stands in the rowid
+ * alone. */
+static size_t put_cell(const struct fs_bulk *bulk, uint8_t *out, const int64_t *row, uint64_t rowid)
+{
+	unsigned int columns = bulk->columns;
+	uint64_t nulls = (uint64_t)row[columns] | bulk->keyed;
 	uint8_t types[FS_BULK_COLUMNS_MAX];
 	uint8_t values[8 * FS_BULK_COLUMNS_MAX + 8]; /* each value is stored as 8 bytes, and cut */
 	uint8_t *value = values;
@@ -176,9 +186,9 @@ static size_t put_leaf(const struct fs_bulk *bulk, uint8_t *page, const int64_t 
 	size_t cells = 0;
 
 	for (; cells < count; cells++) {
+		const int64_t *row = rows + cells * stride;
 		uint8_t cell[CELL_MAX];
-		size_t size =
-			put_cell(cell, rows + cells * stride, bulk->columns, first_rowid + cells);
+		size_t size = put_cell(bulk, cell, row, rowid_of(bulk, row, first_rowid + cells));
 
 		if (content < size + LEAF_HEADER + 2 * (cells + 1))
 			break;
@@ -222,7 +232,8 @@ static int put_image(struct fs_bulk *bulk, const int64_t *rows, size_t count, si
 				  (ROOT_PAGE + leaves + 1) * (size_t)PAGE));
 		done += put_leaf(bulk, bulk->image + (ROOT_PAGE + leaves) * (size_t)PAGE,
 				 rows + done * (bulk->columns + 1), count - done, done + 1);
-		last_rowids[leaves++] = done;
+		last_rowids[leaves++] =
+			rowid_of(bulk, rows + (done - 1) * (bulk->columns + 1), done);
 	}
 	if (leaves == 1) { /* no interior page without a cell: the leaf is the root */
 		memcpy(bulk->image + (ROOT_PAGE - 1) * (size_t)PAGE,
@@ -261,6 +272,7 @@ int fs_bulk_open(struct fs_bulk *bulk, sqlite3 *db, const char *table, unsigned 
 	if (!bulk->definition || strlen(bulk->definition) > PAGE / 2 ||
 	    columns > FS_BULK_COLUMNS_MAX)
 		return fs_fail(error, FS_INTERNAL, "table %s cannot be loaded in bulk", table);
+	bulk->keyed = strstr(bulk->definition, "INTEGER PRIMARY KEY");
 	bulk->insert = sqlite3_mprintf("INSERT INTO main.%s SELECT * FROM bulk.%s", table, table);
 	if (!bulk->insert)
 		return fs_fail(error, FS_NOMEM, "out of memory");

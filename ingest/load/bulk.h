@@ -8,11 +8,15 @@
  * virtual table 2.5 s; what ends up in the file is SQLite's own work.
  *
  *   row: | i64 value 0 | ... | i64 value n-1 | u64 nulls: bit i set: column i is NULL |
+ *
+ * If the first column is INTEGER PRIMARY KEY, it is the rowid: positive, and rising from row to
+ * row. Otherwise rows are numbered on.
  */
 #ifndef FS_LOAD_BULK_H
 #define FS_LOAD_BULK_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,13 +30,14 @@ struct fs_bulk {
 	char *insert;
 	const char *table;
 	unsigned int columns;
+	bool keyed;	/* column 0 is the rowid */
 	uint8_t *image; /* the database in memory */
 	size_t image_capacity;
 };
 
 /*
- * Prepare for a table of `columns` columns, all of type INTEGER and none the rowid. The name must
- * outlive the bulk. fs_bulk_close() is also needed after a failure.
+ * Prepare for a table of `columns` columns, all of type INTEGER and none but the first the rowid.
+ * The name must outlive the bulk. fs_bulk_close() is also needed after a failure.
  */
 int fs_bulk_open(struct fs_bulk *bulk, sqlite3 *db, const char *table, unsigned int columns,
 		 struct fs_error *error);

@@ -162,6 +162,50 @@ START_TEST(two_bulks_take_turns)
 }
 END_TEST
 
+/* The first column as the key: gaps, and numbers beyond what rows are counted by. */
+START_TEST(keys_come_back_as_they_were)
+{
+	static const int64_t firsts[] = { 1, 1000, 1ll << 40, 1ll << 60 };
+	uint64_t random = 0x5eed0130;
+	size_t count = 100000;
+	int64_t *rows = make_rows(count, 3, false, &random);
+	sqlite3_stmt *statement;
+	struct fs_bulk bulk;
+	sqlite3 *db;
+
+	for (size_t i = 0; i < count; i++)
+		rows[4 * i] =
+			(i ? rows[4 * i - 4] : firsts[_i]) + 1 + (int64_t)test_below(&random, 3);
+	ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
+	ck_assert_int_eq(
+		sqlite3_exec(db,
+			     "CREATE TABLE t(k INTEGER PRIMARY KEY, b INTEGER, c INTEGER) STRICT",
+			     NULL, NULL, NULL),
+		SQLITE_OK);
+	ck_assert_int_eq(fs_bulk_open(&bulk, db, "t", 3, NULL), 0);
+	ck_assert_int_eq(fs_bulk_insert(&bulk, rows, 10, NULL), 0);
+	ck_assert_int_eq(fs_bulk_insert(&bulk, rows + 4 * 10, count - 10, NULL), 0);
+	/* a key that is there already is refused */
+	ck_assert_int_eq(fs_bulk_insert(&bulk, rows + 4 * 20, 5, NULL), FS_OUTPUT);
+	fs_bulk_close(&bulk);
+	ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT k, rowid, c FROM t ORDER BY rowid", -1,
+					    &statement, NULL),
+			 SQLITE_OK);
+	for (size_t i = 0; i < count; i++) {
+		bool null = rows[4 * i + 3] >> 2 & 1;
+
+		ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+		ck_assert_int_eq(sqlite3_column_int64(statement, 0), rows[4 * i]);
+		ck_assert_int_eq(sqlite3_column_int64(statement, 1), rows[4 * i]);
+		ck_assert_int_eq(sqlite3_column_int64(statement, 2), null ? 0 : rows[4 * i + 2]);
+	}
+	ck_assert_int_eq(sqlite3_step(statement), SQLITE_DONE);
+	sqlite3_finalize(statement);
+	ck_assert_int_eq(sqlite3_close(db), SQLITE_OK);
+	free(rows);
+}
+END_TEST
+
 START_TEST(what_cannot_be_written_is_said)
 {
 	static const int64_t row[4] = { 1, 2, 3, 0 };
@@ -195,6 +239,7 @@ int main(void)
 	tcase_add_loop_test(tests, rows_come_back_as_they_were, 0,
 			    (int)(sizeof(loads) / sizeof(loads[0])));
 	tcase_add_test(tests, two_bulks_take_turns);
+	tcase_add_loop_test(tests, keys_come_back_as_they_were, 0, 4);
 	tcase_add_test(tests, what_cannot_be_written_is_said);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);

@@ -47,8 +47,9 @@ struct spe_state {
 	uint64_t buffer_offset; /* file offset of aux_buffer[0] */
 	uint32_t cpu, tid;
 	uint64_t aux_offset;
+	uint32_t event;
 	const struct fs_memsrc_family *family;
-	struct fs_blind *blind; /* of this CPU; NULL: never, or not known */
+	struct fs_blind *blind; /* of this CPU or thread; NULL: never, or not known */
 	bool last_piece;
 };
 
@@ -85,6 +86,7 @@ void fs_batch_free(struct fs_batch *batch)
 	free(batch->reads);
 	free(batch->raws);
 	free(batch->json.bytes);
+	free(batch->extras);
 	*batch = (struct fs_batch){ 0 };
 }
 
@@ -677,19 +679,21 @@ static void note_spe_loss(struct fs_decoder *decoder, const struct fs_spe_loss *
 			    "thread %u", spe->tid);
 }
 
-/* End of a piece of AUX data: account, and say how many bytes the next piece begins with. */
+/* End of a piece of AUX data: account, and say how many bytes the next piece begins with. What is
+ * longer than any record cannot become one. */
 static size_t end_spe_piece(struct fs_decoder *decoder)
 {
 	struct spe_state *spe = decoder->spe;
-	size_t carry = 0;
+	const struct fs_spe_loss *tail = &spe->decoder.tail;
 
 	spe->running = false;
 	note_spe_loss(decoder, &spe->decoder.resync, FS_LOSS_SPE_RESYNC);
-	if (spe->last_piece)
-		note_spe_loss(decoder, &spe->decoder.tail, FS_LOSS_SPE_TRUNCATED);
-	else if (spe->decoder.tail.count)
-		carry = decoder->aux_used - spe->decoder.tail.first;
-	return carry < decoder->aux_used ? carry : 0;
+	note_spe_loss(decoder, &spe->decoder.empty, FS_LOSS_SPE_EMPTY);
+	note_spe_loss(decoder, &spe->decoder.reserved, FS_LOSS_SPE_RESERVED);
+	if (!spe->last_piece && tail->bytes <= FS_SPE_RECORD_MAX)
+		return tail->bytes;
+	note_spe_loss(decoder, tail, spe->last_piece ? FS_LOSS_SPE_TRUNCATED : FS_LOSS_SPE_RESYNC);
+	return 0;
 }
 
 /* Read the next piece of the AUXTRACE record's data and start decoding it. */
@@ -721,6 +725,8 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 	struct fs_session *session = decoder->session;
 	struct spe_state *spe = decoder->spe;
 	struct fs_reader payload = record->payload;
+	uint64_t blind_key;
+	int64_t event;
 
 	fs_read_u64(&payload);
 	spe->aux_offset = fs_read_u64(&payload);
@@ -733,15 +739,19 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 			    "record type %u", record->type);
 		return 0;
 	}
-	if (session->spe_event == FS_NONE) {
+	if (spe->cpu >= FS_CPUS_MAX)
+		spe->cpu = UINT32_MAX;
+	event = fs_session_spe_event(session, spe->cpu);
+	if (event == FS_NONE) {
 		fs_loss_add(&session->loss, FS_LOSS_AUXTRACE_UNSUPPORTED, 1, record->raw.size,
 			    record->offset, "trace");
 		return 0;
 	}
-	if (spe->cpu >= FS_CPUS_MAX)
-		spe->cpu = UINT32_MAX;
-	spe->blind = spe->cpu < session->blind_cpus ? &session->blind[spe->cpu] : NULL;
-	spe->family = fs_memsrc_spe_family(fs_session_midr(session, spe->cpu));
+	spe->event = (uint32_t)event;
+	blind_key =
+		fs_blind_key(spe->cpu == UINT32_MAX, spe->cpu == UINT32_MAX ? spe->tid : spe->cpu);
+	spe->blind = fs_table_get(&session->blind, &blind_key);
+	spe->family = fs_session_spe_family(session, spe->cpu);
 	decoder->aux = *record;
 	decoder->aux_done = 0;
 	decoder->aux_used = 0;
@@ -775,10 +785,11 @@ static int attribute_spe(struct fs_decoder *decoder, const struct fs_spe_record 
 	return 0;
 }
 
-/* A CPU sees again at time_ns. Times in which the buffer was full once more are one. */
-static void end_blind(struct fs_decoder *decoder, uint32_t cpu, uint64_t time_ns)
+/* A CPU or thread is seen again at time_ns. Times in which the buffer was full once more are one.
+ */
+static void end_blind(struct fs_decoder *decoder, uint64_t key, struct fs_blind *blind,
+		      uint64_t time_ns)
 {
-	struct fs_blind *blind = &decoder->session->blind[cpu];
 	uint64_t since_ns;
 
 	if (blind->ended == blind->count || blind->since_ns[blind->ended] >= time_ns)
@@ -787,7 +798,62 @@ static void end_blind(struct fs_decoder *decoder, uint32_t cpu, uint64_t time_ns
 	while (blind->ended < blind->count && blind->since_ns[blind->ended] < time_ns)
 		blind->ended++;
 	fs_loss_add(&decoder->session->loss, FS_LOSS_AUX_BLIND, time_ns - since_ns, 0, UINT64_MAX,
-		    "cpu %u", cpu);
+		    key >> 32 ? "thread %u" : "cpu %u", (uint32_t)key);
+}
+
+static void end_blind_here(struct fs_decoder *decoder, uint64_t time_ns)
+{
+	const struct spe_state *spe = decoder->spe;
+	bool thread = spe->cpu == UINT32_MAX;
+
+	end_blind(decoder, fs_blind_key(thread, thread ? spe->tid : spe->cpu), spe->blind, time_ns);
+}
+
+/* The columns `raw` and `extra`: schema/tables.def has the layout. */
+static void pack_spe(const struct fs_spe_record *record, struct observation *seen)
+{
+	uint32_t has = record->present;
+	uint64_t operation = (uint64_t)record->operation_class << 8 | record->operation_payload;
+
+	seen->has_raw = true;
+	seen->raw = (record->events & UINT32_MAX) |
+		    (has & FS_SPE_HAS_DATA_SOURCE ? record->data_source + 1ull : 0) << 32 |
+		    (has & FS_SPE_HAS_OPERATION ? operation + 1 : 0) << 49 |
+		    (uint64_t)record->pc_attributes >> 4 << 60;
+	seen->extra =
+		(has & FS_SPE_HAS_ISSUE_LATENCY ? record->issue_latency + 1ull : 0) |
+		(has & FS_SPE_HAS_TRANSLATION_LATENCY ? record->translation_latency + 1ull : 0)
+			<< 17 |
+		(uint64_t)record->va_tag << 34 | (uint64_t)record->pa_attributes << 42 |
+		(uint64_t)record->context_el << 50;
+	seen->has_extra = seen->extra != 0;
+}
+
+enum {
+	SPE_EXTRA = FS_SPE_HAS_BRANCH_TARGET | FS_SPE_HAS_PREVIOUS_BRANCH_TARGET |
+		    FS_SPE_HAS_ALTERNATE_LATENCY | FS_SPE_HAS_BOTH_CONTEXTS
+};
+
+/* What few records have goes into a table of its own. */
+static int add_spe_extra(struct fs_decoder *decoder, struct fs_batch *batch,
+			 const struct fs_spe_record *record)
+{
+	uint32_t has = record->present;
+	uint64_t high_events = record->events >> 32;
+
+	FS_TRY(FS_RESERVE(batch->extras, batch->extra_capacity, batch->extra_count + 1));
+	batch->extras[batch->extra_count++] = (struct fs_spe_extra_row){
+		.value = { decoder->bases.sample + (int64_t)decoder->rows,
+			   decoder->bases.event + decoder->spe->event,
+			   (int64_t)record->branch_target, (int64_t)record->previous_branch_target,
+			   record->branch_attributes | record->previous_branch_attributes << 8,
+			   (int64_t)high_events, record->alternate_latency, record->context_el1 },
+		.nulls = !(has & FS_SPE_HAS_BRANCH_TARGET) << 2 |
+			 !(has & FS_SPE_HAS_PREVIOUS_BRANCH_TARGET) << 3 | !high_events << 5 |
+			 !(has & FS_SPE_HAS_ALTERNATE_LATENCY) << 6 |
+			 !(has & FS_SPE_HAS_BOTH_CONTEXTS) << 7,
+	};
+	return 0;
 }
 
 static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
@@ -796,7 +862,7 @@ static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 	const struct fs_session *session = decoder->session;
 	const struct spe_state *spe = decoder->spe;
 	uint32_t has = record->present;
-	struct observation seen = { .event = (uint32_t)session->spe_event };
+	struct observation seen = { .event = spe->event, .exact = true };
 	struct fs_memsrc source;
 	uint32_t flags = 0;
 	enum fs_op op = fs_spe_operation(record, &flags);
@@ -808,28 +874,21 @@ static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 		has & FS_SPE_HAS_TIMESTAMP ? fs_clock_ns(&session->clock, record->timestamp) : 0;
 	decoder->spe_no_time += !seen.time_ns;
 	if (spe->blind)
-		end_blind(decoder, spe->cpu, seen.time_ns);
+		end_blind_here(decoder, seen.time_ns);
 	FS_TRY(attribute_spe(decoder, record, &seen, error));
 	seen.cpu = spe->cpu == UINT32_MAX ? FS_ROLLUP_NONE : spe->cpu;
 	seen.ip = record->pc;
 	seen.has_ip = has & FS_SPE_HAS_PC;
 	seen.kernel = flags & FS_ACCESS_KERNEL;
-	seen.exact = true;
 	seen.addr = has & FS_SPE_HAS_VA ? record->virtual_address : 0;
 	seen.phys_addr = has & FS_SPE_HAS_PA ? record->physical_address : 0;
 	seen.access =
 		fs_access_pack(source.op, source.source, source.certainty, flags | source.flags);
 	seen.latency = has & FS_SPE_HAS_TOTAL_LATENCY ? record->total_latency : 0;
 	seen.period = session->file.events[seen.event].attr.sample_period;
-	seen.has_raw = true;
-	seen.raw = (record->events & UINT32_MAX) |
-		   (has & FS_SPE_HAS_DATA_SOURCE ? (uint64_t)record->data_source + 1 : 0) << 32;
-	seen.has_extra = has & (FS_SPE_HAS_ISSUE_LATENCY | FS_SPE_HAS_TRANSLATION_LATENCY);
-	seen.extra =
-		(has & FS_SPE_HAS_ISSUE_LATENCY ? record->issue_latency + 1u : 0) |
-		(uint64_t)(has & FS_SPE_HAS_TRANSLATION_LATENCY ? record->translation_latency + 1u
-								: 0)
-			<< 17;
+	pack_spe(record, &seen);
+	if ((has & SPE_EXTRA || record->events >> 32) && add_spe_extra(decoder, batch, record))
+		return no_memory(decoder, error);
 	return add_observation(decoder, batch, &seen, error);
 }
 
@@ -931,8 +990,13 @@ static void note_losses(struct fs_decoder *decoder)
 	struct fs_loss *loss = &decoder->session->loss;
 	static const char scope[] = "samples";
 
-	for (size_t cpu = 0; cpu < decoder->session->blind_cpus; cpu++)
-		end_blind(decoder, (uint32_t)cpu, decoder->last_ns);
+	for (size_t i = 0; i < decoder->session->blind.count; i++) {
+		uint64_t key = *(const uint64_t *)fs_table_key(&decoder->session->blind, i);
+
+		if (key >> 32 == decoder->session->spe.per_thread)
+			end_blind(decoder, key, fs_table_value(&decoder->session->blind, i),
+				  decoder->last_ns);
+	}
 	if (decoder->out_of_order)
 		fs_loss_add(loss, FS_LOSS_OUT_OF_ORDER, decoder->out_of_order, 0,
 			    decoder->first_out_of_order, scope);
@@ -961,7 +1025,8 @@ static void note_losses(struct fs_decoder *decoder)
 int fs_decoder_next(struct fs_decoder *decoder, struct fs_batch *batch, bool *ret_more,
 		    struct fs_error *error)
 {
-	batch->count = batch->read_count = batch->raw_count = batch->json.used = 0;
+	batch->count = batch->read_count = batch->raw_count = batch->extra_count = 0;
+	batch->json.used = 0;
 	FS_TRY(continue_aux(decoder, batch, error));
 	while (batch->count < FS_BATCH_ROWS && batch->read_count < FS_BATCH_READS &&
 	       batch->json.used < FS_BATCH_TEXT && !decoder->finished) {

@@ -19,6 +19,7 @@ enum {
 	FS_BATCH_TEXT = 1 << 21,  /* or after so many bytes of raw data as JSON */
 	FS_SAMPLE_COLUMNS = 15,
 	FS_READ_COLUMNS = 6,
+	FS_SPE_EXTRA_COLUMNS = 8,
 };
 
 /* The columns of table `sample`, in its order. */
@@ -58,9 +59,17 @@ struct fs_raw_row {
 	size_t first, length;
 };
 
+/* The columns of table `spe_extra`, in its order. */
+struct fs_spe_extra_row {
+	int64_t value[FS_SPE_EXTRA_COLUMNS];
+	uint64_t nulls;
+};
+
 struct fs_batch {
 	struct fs_sample_row *rows; /* FS_BATCH_ROWS */
 	size_t count;
+	struct fs_spe_extra_row *extras;
+	size_t extra_count, extra_capacity;
 	struct fs_read_row *reads;
 	size_t read_count, read_capacity;
 	struct fs_raw_row *raws;

@@ -394,6 +394,7 @@ static int write_batches(struct load *load)
 {
 	struct fs_bulk samples;
 	struct fs_bulk reads;
+	struct fs_bulk extras;
 	const struct fs_batch *batch;
 	sqlite3_stmt *raws = NULL;
 	uint64_t written = 0;
@@ -405,6 +406,9 @@ static int write_batches(struct load *load)
 					&raws, NULL) != SQLITE_OK)
 		code = fs_fail(load->error, FS_INTERNAL, "table sample_raw: %s",
 			       sqlite3_errmsg(load->db));
+	if (fs_bulk_open(&extras, load->db, "spe_extra", FS_SPE_EXTRA_COLUMNS, load->error) &&
+	    !code)
+		code = FS_INTERNAL;
 	while (!code && (batch = fs_queue_take(&load->queue))) {
 		if (!load->options->no_samples) {
 			code = fs_bulk_insert(&samples, batch->rows, batch->count, load->error);
@@ -413,6 +417,9 @@ static int write_batches(struct load *load)
 						      load->error);
 			if (!code)
 				code = write_raws(raws, batch, load);
+			if (!code)
+				code = fs_bulk_insert(&extras, batch->extras, batch->extra_count,
+						      load->error);
 		}
 		written += batch->count;
 		if (load->options->progress)
@@ -423,6 +430,7 @@ static int write_batches(struct load *load)
 	fs_bulk_close(&samples);
 	fs_bulk_close(&reads);
 	sqlite3_finalize(raws);
+	fs_bulk_close(&extras);
 	if (!code)
 		code = begin_hash(load);
 	if (!code)

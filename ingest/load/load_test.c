@@ -2,15 +2,9 @@
 /*
  * A perf.data file made here, loaded into a database in memory, and asked by SQL.
  */
-#include "ingest/load/load.h"
-
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
+#include "ingest/load/test_database.h"
 
 #include "ingest/load/decode.h"
-#include "ingest/perfdata/test_writer.h"
-#include "schema/schema.h"
 
 enum {
 	IP = 1 << 0,
@@ -263,84 +257,6 @@ static void make_case(struct test_file *file)
 	put_load(file, sample, 0x710000, 40);
 	put_load(file, sample, 0xffff888000001000, 0);
 	test_file_end(file);
-}
-
-/* ---- loading and asking ---- */
-
-static sqlite3 *create_database(void)
-{
-	struct fs_error error = { 0 };
-	sqlite3 *db;
-
-	ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
-	ck_assert_int_eq(fs_schema_create(db, &error), 0);
-	return db;
-}
-
-static int64_t ask(sqlite3 *db, const char *sql)
-{
-	sqlite3_stmt *statement;
-	int64_t answer;
-
-	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK ||
-	    sqlite3_step(statement) != SQLITE_ROW)
-		ck_abort_msg("%s: %s", sql, sqlite3_errmsg(db));
-	answer = sqlite3_column_type(statement, 0) == SQLITE_NULL
-			 ? INT64_MIN
-			 : sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	return answer;
-}
-
-/* Column 0 of a query's only row as text; free it. */
-static char *ask_text(sqlite3 *db, const char *sql)
-{
-	sqlite3_stmt *statement;
-	char *answer;
-
-	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK ||
-	    sqlite3_step(statement) != SQLITE_ROW)
-		ck_abort_msg("%s: %s", sql, sqlite3_errmsg(db));
-	answer = strdup(sqlite3_column_text(statement, 0)
-				? (const char *)sqlite3_column_text(statement, 0)
-				: "NULL");
-	sqlite3_finalize(statement);
-	return answer;
-}
-
-#define check_text(db, sql, want)                                                                  \
-	do {                                                                                       \
-		char *got_text = ask_text((db), (sql));                                            \
-		ck_assert_str_eq(got_text, (want));                                                \
-		free(got_text);                                                                    \
-	} while (0)
-
-static int load_options(sqlite3 *db, const struct test_file *file, struct fs_load_options options,
-			struct fs_load_result *ret_result)
-{
-	struct fs_error error = { 0 };
-	char path[64];
-	int code;
-
-	test_save(file->bytes.data, file->bytes.size, path);
-	options.path = path;
-	options.name = options.name ? options.name : "case";
-	ck_assert_int_eq(sqlite3_exec(db, "BEGIN", NULL, NULL, NULL), SQLITE_OK);
-	code = fs_load(db, &options, ret_result, &error);
-	unlink(path);
-	if (code)
-		ck_assert_int_ne(error.text[0], 0);
-	ck_assert_int_eq(sqlite3_exec(db, code ? "ROLLBACK" : "COMMIT", NULL, NULL, NULL),
-			 SQLITE_OK);
-	return code;
-}
-
-static void load(sqlite3 *db, const struct test_file *file, const char *name)
-{
-	struct fs_load_result result;
-
-	ck_assert_int_eq(load_options(db, file, (struct fs_load_options){ .name = name }, &result),
-			 0);
 }
 
 static sqlite3 *load_case(void)

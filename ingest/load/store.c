@@ -423,7 +423,7 @@ static int store_event(struct store *store, size_t index)
 	add_integer(store, store->facts->id);
 	add_integer(store, (int64_t)index);
 	add_text(store, event->name ? event->name : name);
-	add_text(store, fs_event_role(event, store->session->spe_event == (int64_t)index));
+	add_text(store, fs_event_role(event, fs_session_is_spe(store->session, index)));
 	add_optional(store, event->leader >= 0, base + event->leader);
 	add_integer(store, attr->type);
 	add_integer(store, (int64_t)attr->config);

@@ -17,8 +17,7 @@
 
 /* Arm Neoverse and Cortex. System cache is SLC; "local cluster" is the DSU with all in it. */
 static const struct fs_memsrc_code common_codes[] = {
-	[0x0] = { FS_SOURCE_L1, 0 },
-	[0x8] = { FS_SOURCE_L2, 0 },
+	[0x0] = { FS_SOURCE_L1, 0 },	       [0x8] = { FS_SOURCE_L2, 0 },
 	[0x9] = { FS_SOURCE_PEER_LOCAL, -1 },  /* peer core */
 	[0xa] = { FS_SOURCE_PEER_LOCAL, -1 },  /* local cluster */
 	[0xb] = { FS_SOURCE_L3, 0 },	       /* system cache */
@@ -30,10 +29,8 @@ static const struct fs_memsrc_code common_codes[] = {
 static const struct fs_memsrc_code ampereone_codes[] = {
 	[0x0] = { FS_SOURCE_PEER_LOCAL, -1 }, /* cache of this chip, or a device */
 	[0x3] = { FS_SOURCE_L3, 0 },	      /* system cache */
-	[0x5] = { FS_SOURCE_PEER_REMOTE, -1 },
-	[0x7] = { FS_SOURCE_DRAM_LOCAL, 0 },
-	[0x8] = { FS_SOURCE_L1, 0 },
-	[0x9] = { FS_SOURCE_L2, 0 },
+	[0x5] = { FS_SOURCE_PEER_REMOTE, -1 }, [0x7] = { FS_SOURCE_DRAM_LOCAL, 0 },
+	[0x8] = { FS_SOURCE_L1, 0 },	       [0x9] = { FS_SOURCE_L2, 0 },
 };
 
 static const struct fs_memsrc_code hisilicon_codes[] = {

@@ -148,24 +148,31 @@ static int handle_lost(struct handling *handling)
 }
 
 /* Out of order, a time is no better than the one before it. */
-static int note_blind(struct handling *handling)
+static int add_blind(struct handling *handling, uint64_t key)
 {
-	struct fs_session *session = handling->session;
-	uint32_t cpu = handling->id.cpu;
-	struct fs_blind *blind;
+	struct fs_blind *blind = fs_table_put(&handling->session->blind, &key, NULL, NULL);
 
-	if (!handling->id.has_cpu || !handling->id.has_time || cpu >= FS_CPUS_MAX)
-		return 0;
-	if (FS_RESERVE(session->blind, session->blind_capacity, cpu + 1u))
+	if (!blind)
 		return no_memory(handling);
-	if (session->blind_cpus <= cpu)
-		session->blind_cpus = cpu + 1u;
-	blind = &session->blind[cpu];
 	if (blind->count && blind->since_ns[blind->count - 1] > handling->id.time)
 		return 0;
 	if (FS_RESERVE(blind->since_ns, blind->capacity, blind->count + 1))
 		return no_memory(handling);
 	blind->since_ns[blind->count++] = handling->id.time;
+	return 0;
+}
+
+/* Whose buffer it is, CPU's or thread's, is known when AUXTRACE records have been seen. */
+static int note_blind(struct handling *handling)
+{
+	const struct fs_sample_id *id = &handling->id;
+
+	if (!id->has_time)
+		return 0;
+	if (id->has_tid)
+		FS_TRY(add_blind(handling, fs_blind_key(true, id->tid)));
+	if (id->has_cpu && id->cpu < FS_CPUS_MAX)
+		FS_TRY(add_blind(handling, fs_blind_key(false, id->cpu)));
 	return 0;
 }
 
@@ -190,7 +197,7 @@ static int handle_aux(struct handling *handling)
 	for (size_t i = 0; i < sizeof(flag) / sizeof(flag[0]); i++)
 		if (flags & flag[i].bit)
 			note_loss(handling, flag[i].kind, 1);
-	return flags & AUX_TRUNCATED ? note_blind(handling) : 0;
+	return flags & (AUX_TRUNCATED | AUX_PARTIAL) ? note_blind(handling) : 0;
 }
 
 /* | u64 shift, mult, zero | [u64 cycles, mask, u8 has_zero, u8 is_short, 6 bytes] | */
@@ -212,7 +219,9 @@ static int handle_time_conv(struct handling *handling)
 	}
 	clock.has_zero = has_zero;
 	clock.valid = clock.mult && clock.shift < 64 && has_zero;
-	handling->session->clock = clock;
+	/* of several the last holds, as in perf, but for one that converts nothing */
+	if (clock.valid || !handling->session->clock.valid)
+		handling->session->clock = clock;
 	return 0;
 }
 
@@ -361,6 +370,17 @@ static int handle_auxtrace_info(struct handling *handling)
 	return read_spe_cpus(handling, cpu_count);
 }
 
+/* | u64 size, offset, reference | u32 idx, tid, cpu, reserved |: the data is for pass two */
+static int handle_auxtrace(struct handling *handling)
+{
+	struct fs_reader payload = handling->payload;
+
+	fs_read_bytes(&payload, 32);
+	if (fs_read_u32(&payload) == UINT32_MAX && !payload.failed)
+		handling->session->spe.per_thread = true;
+	return 0;
+}
+
 /* Streams have the BUILD_ID feature as records. */
 static int handle_build_id(struct handling *handling)
 {
@@ -415,6 +435,7 @@ static const struct {
 	[FS_RECORD_HEADER_BUILD_ID] = { handle_build_id, NULL },
 	[FS_RECORD_ID_INDEX] = { handle_id_index, NULL },
 	[FS_RECORD_AUXTRACE_INFO] = { handle_auxtrace_info, NULL },
+	[FS_RECORD_AUXTRACE] = { handle_auxtrace, NULL },
 	[FS_RECORD_AUXTRACE_ERROR] = { fs_handle_auxtrace_error, NULL },
 	[FS_RECORD_THREAD_MAP] = { fs_handle_thread_map, NULL },
 	[FS_RECORD_CPU_MAP] = { fs_handle_cpu_map, NULL },
@@ -615,36 +636,64 @@ static int settle_build_ids(struct fs_session *session)
 	return code;
 }
 
+static int note_spe_event(struct fs_spe_session *spe, uint32_t cpu, size_t event)
+{
+	if (cpu >= FS_CPUS_MAX)
+		return 0;
+	FS_TRY(FS_RESERVE(spe->events, spe->event_capacity, cpu + 1u));
+	for (; spe->event_cpus <= cpu; spe->event_cpus++)
+		spe->events[spe->event_cpus] = 0;
+	spe->events[cpu] = (int64_t)event + 1;
+	return 0;
+}
+
+/* Which SPE event each CPU has: by where its ids count (ID_INDEX), better by the PMU of the CPU. */
+static int settle_spe_cpus(struct fs_session *session)
+{
+	struct fs_spe_session *spe = &session->spe;
+
+	for (size_t i = 0; i < session->ids.count; i++) {
+		const struct fs_event_id *id = fs_table_value(&session->ids, i);
+
+		if (id->cpu >= 0 && fs_session_is_spe(session, id->event))
+			FS_TRY(note_spe_event(spe, (uint32_t)id->cpu, id->event));
+	}
+	for (size_t i = 0; i < spe->cpu_count; i++) {
+		size_t event = 0;
+
+		while (event < session->file.event_count &&
+		       session->file.events[event].attr.type != spe->cpus[i].pmu_type)
+			event++;
+		if (event < session->file.event_count)
+			FS_TRY(note_spe_event(spe, spe->cpus[i].cpu, event));
+	}
+	return 0;
+}
+
 /* Which event is SPE's: by the PMU type of AUXTRACE_INFO, else by name. */
-static void settle_spe(struct fs_session *session)
+static int settle_spe(struct fs_session *session)
 {
 	struct fs_spe_session *spe = &session->spe;
 
 	session->spe_event = FS_NONE;
 	if (!spe->present)
-		return;
-	for (size_t i = 0; i < session->file.event_count && session->spe_event == FS_NONE; i++) {
-		const struct fs_event *event = &session->file.events[i];
+		return 0;
+	for (size_t i = session->file.event_count; i-- > 0;) {
+		bool first = session->file.events[i].attr.type == spe->pmu_type;
 
-		if (event->attr.type == spe->pmu_type)
-			session->spe_event = (int64_t)i;
-	}
-	for (size_t i = 0; i < session->file.event_count && session->spe_event == FS_NONE; i++) {
-		const char *name = session->file.events[i].name;
-
-		if (name && !strncmp(name, "arm_spe_", 8))
+		if (first || (session->spe_event == FS_NONE && fs_session_is_spe(session, i)))
 			session->spe_event = (int64_t)i;
 	}
 	if (session->host.cpuid)
 		spe->midr = strtoull(session->host.cpuid, NULL, 16);
+	return settle_spe_cpus(session);
 }
 
 static int settle(struct fs_session *session, struct fs_error *error)
 {
 	FS_TRY(fs_switches_settle(&session->switches, error));
-	settle_spe(session);
-	if (settle_build_ids(session) || fs_threads_settle(&session->threads) ||
-	    fs_maps_settle(&session->maps))
+	if (settle_spe(session) || settle_build_ids(session) ||
+	    fs_threads_settle(&session->threads) || fs_maps_settle(&session->maps))
 		return fs_fail(error, FS_NOMEM, "%s: out of memory", session->file.path);
 	return 0;
 }
@@ -681,6 +730,7 @@ int fs_session_open(struct fs_session *session, const char *path, struct fs_erro
 	fs_loss_init(&session->loss);
 	fs_interner_init(&session->strings);
 	fs_table_init(&session->ids, 8, sizeof(struct fs_event_id));
+	fs_table_init(&session->blind, 8, sizeof(struct fs_blind));
 	fs_maps_init(&session->maps);
 	fs_switches_init(&session->switches);
 	fs_tracepoints_init(&session->tracepoints);
@@ -706,10 +756,11 @@ int fs_session_open(struct fs_session *session, const char *path, struct fs_erro
 void fs_session_close(struct fs_session *session)
 {
 	fs_switches_free(&session->switches);
-	for (size_t cpu = 0; cpu < session->blind_cpus; cpu++)
-		free(session->blind[cpu].since_ns);
-	free(session->blind);
+	for (size_t i = 0; i < session->blind.count; i++)
+		free(((struct fs_blind *)fs_table_value(&session->blind, i))->since_ns);
+	fs_table_free(&session->blind);
 	free(session->spe.cpus);
+	free(session->spe.events);
 	free(session->system.events);
 	free(session->system.counters);
 	free(session->system.stat_thread);
@@ -741,7 +792,58 @@ uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu)
 	const struct fs_spe_session *spe = &session->spe;
 
 	for (size_t i = 0; i < spe->cpu_count; i++)
-		if (spe->cpus[i].cpu == cpu || cpu == UINT32_MAX)
+		if (spe->cpus[i].cpu == cpu)
 			return spe->cpus[i].midr;
 	return spe->midr;
+}
+
+/* What all CPUs that have SPE share. Of a documented table and the same one assumed for another
+ * core, the latter: it promises less. */
+static const struct fs_memsrc_family *common_family(const struct fs_spe_session *spe)
+{
+	const struct fs_memsrc_family *common = NULL;
+
+	for (size_t i = 0; i < spe->cpu_count; i++) {
+		const struct fs_memsrc_family *family = fs_memsrc_spe_family(spe->cpus[i].midr);
+
+		if (spe->cpus[i].pmu_type == UINT64_MAX)
+			continue;
+		if (!family || (common && family->codes != common->codes))
+			return NULL;
+		if (!common || family->certainty == FS_CERTAINTY_ASSUMED)
+			common = family;
+	}
+	return common;
+}
+
+const struct fs_memsrc_family *fs_session_spe_family(const struct fs_session *session, uint32_t cpu)
+{
+	if (cpu == UINT32_MAX && session->spe.cpu_count)
+		return common_family(&session->spe);
+	return fs_memsrc_spe_family(fs_session_midr(session, cpu));
+}
+
+bool fs_session_is_spe(const struct fs_session *session, size_t event)
+{
+	const struct fs_spe_session *spe = &session->spe;
+	const char *name = session->file.events[event].name;
+	uint64_t type = session->file.events[event].attr.type;
+
+	if (!spe->present)
+		return false;
+	if (type == spe->pmu_type || (name && !strncmp(name, "arm_spe_", 8)))
+		return true;
+	for (size_t i = 0; i < spe->cpu_count; i++)
+		if (spe->cpus[i].pmu_type == type)
+			return true;
+	return false;
+}
+
+int64_t fs_session_spe_event(const struct fs_session *session, uint32_t cpu)
+{
+	const struct fs_spe_session *spe = &session->spe;
+
+	if (cpu < spe->event_cpus && spe->events[cpu])
+		return spe->events[cpu] - 1;
+	return session->spe_event;
 }

@@ -10,6 +10,7 @@
 #define FS_SESSION_SESSION_H
 
 #include "common/access.h"
+#include "ingest/memsrc/memsrc.h"
 #include "ingest/perfdata/host.h"
 #include "ingest/perfdata/sample.h"
 #include "ingest/session/maps.h"
@@ -26,7 +27,8 @@ struct fs_clock {
 	uint64_t shift, mult, zero, cycles, mask;
 };
 
-/* When a CPU's AUX buffer was full, in order, and how many of these have ended. */
+/* When the AUX buffer of a CPU, or of a thread that has one, was full, in order, and how many of
+ * these have ended. */
 struct fs_blind {
 	uint64_t *since_ns;
 	size_t count, capacity;
@@ -46,7 +48,10 @@ struct fs_spe_session {
 	uint64_t pmu_type;
 	struct fs_spe_cpu *cpus;
 	size_t cpu_count, cpu_capacity;
-	uint64_t midr; /* for CPUs without an entry; 0: not known */
+	uint64_t midr;	 /* for CPUs without an entry; 0: not known */
+	bool per_thread; /* AUX buffers belong to threads, not to CPUs */
+	int64_t *events; /* of each CPU: index of its SPE event + 1; 0: not told */
+	size_t event_cpus, event_capacity;
 };
 
 /* The tracepoint sched:sched_switch, where samples of it tell who runs. */
@@ -77,12 +82,11 @@ struct fs_session {
 	struct fs_tracepoints tracepoints;
 	struct fs_switches switches; /* only kept for files with SPE data */
 	struct fs_sched_switch sched_switch;
-	struct fs_blind *blind; /* by CPU */
-	size_t blind_cpus, blind_capacity;
+	struct fs_table blind; /* fs_blind_key() -> fs_blind */
 	struct fs_clock clock;
 	struct fs_spe_session spe;
 	struct fs_system system;
-	int64_t spe_event;			/* index of the SPE event, FS_NONE */
+	int64_t spe_event;			/* index of AUXTRACE_INFO's SPE event, FS_NONE */
 	uint64_t record_count[FS_RECORD_TYPES]; /* by type; the last for all others */
 };
 
@@ -103,7 +107,26 @@ int64_t fs_session_event_of_id(const struct fs_session *session, uint64_t id);
 /* ns of a timer value; 0 when the file has no usable TIME_CONV. */
 uint64_t fs_clock_ns(const struct fs_clock *clock, uint64_t cycles);
 
-/* The MIDR of a CPU (UINT32_MAX: of any), 0 when it is not known. */
+/* The MIDR of a CPU, 0 when it is not known. */
 uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu);
+
+/*
+ * The meaning of SPE data source codes of a CPU; NULL: not known. Of a thread's buffer, whose CPU
+ * is not told (UINT32_MAX): what all CPUs with SPE have in common, NULL if they differ.
+ */
+const struct fs_memsrc_family *fs_session_spe_family(const struct fs_session *session,
+						     uint32_t cpu);
+
+/* Whether an event, by its index, is one of SPE: each kind of core has a PMU of its own. */
+bool fs_session_is_spe(const struct fs_session *session, size_t event);
+
+/* The SPE event that a CPU's AUX data belongs to (UINT32_MAX: any); FS_NONE if there is none. */
+int64_t fs_session_spe_event(const struct fs_session *session, uint32_t cpu);
+
+/* The key of fs_session.blind: a CPU, or with per_thread buffers a thread. */
+static inline uint64_t fs_blind_key(bool per_thread, uint32_t number)
+{
+	return (uint64_t)per_thread << 32 | number;
+}
 
 #endif

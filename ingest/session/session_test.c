@@ -524,6 +524,23 @@ START_TEST(conversions_in_both_forms)
 }
 END_TEST
 
+/* The last of several holds; one that converts nothing takes nothing away. */
+START_TEST(several_conversions)
+{
+	struct fs_session session;
+	struct test_file file;
+
+	begin(&file);
+	put_words(&file, 79, 0, (uint64_t[]){ 0, 1, 100 }, 3, 0);
+	put_words(&file, 79, 0, (uint64_t[]){ 0, 1, 200 }, 3, 0);
+	put_words(&file, 79, 0, (uint64_t[]){ 0, 0, 300 }, 3, 0);
+	put_words(&file, 79, 0, (uint64_t[]){ 0, 1, 400, 7, 0xff, 0 }, 6, 0);
+	open_file(&session, &file);
+	ck_assert_uint_eq(fs_clock_ns(&session.clock, 5), 205);
+	fs_session_close(&session);
+}
+END_TEST
+
 /* ---- SPE metadata ---- */
 
 START_TEST(spe_metadata)
@@ -550,7 +567,157 @@ START_TEST(spe_metadata)
 	ck_assert_uint_eq(fs_session_midr(&session, 1), 0xa);
 	ck_assert_uint_eq(fs_session_midr(&session, 4), 0xb);
 	ck_assert_uint_eq(fs_session_midr(&session, 2), 0);
-	ck_assert_uint_eq(fs_session_midr(&session, UINT32_MAX), 0xa);
+	fs_session_close(&session);
+}
+END_TEST
+
+enum { N1 = 0x410fd0c0, N3 = 0x410fd8e0, HIP12 = 0x480fd060, OTHER_CORE = 0x410fd460 };
+
+/* Without a CPU, the meaning of codes is what all CPUs that have SPE share. */
+static const struct {
+	uint64_t midrs[3];
+	uint64_t pmus[3];
+	const char *family; /* NULL: none */
+	enum fs_certainty certainty;
+} mixes[] = {
+	{ { N1, N1, N1 }, { 8, 8, 8 }, "common", FS_CERTAINTY_HARDWARE },
+	{ { N1, N3, N1 }, { 8, 9, 8 }, "common", FS_CERTAINTY_ASSUMED },
+	{ { N1, HIP12, N1 }, { 8, 9, 8 }, NULL, FS_CERTAINTY_NONE },
+	{ { N1, OTHER_CORE, N1 }, { 8, 8, 8 }, NULL, FS_CERTAINTY_NONE },
+	{ { N1, OTHER_CORE, N1 }, { 8, UINT64_MAX, 8 }, "common", FS_CERTAINTY_HARDWARE },
+};
+
+static void put_spe_info(struct test_file *file, const uint64_t *midrs, const uint64_t *pmus)
+{
+	uint64_t words[] = {
+		4, 2,	     4,	      pmus[0], 3, 0x1010101010101010, 0,
+		4, midrs[0], pmus[0], 1024,    0, 0x1010101010101010, 1,
+		4, midrs[1], pmus[1], 1024,    0, 0x1010101010101010, 2,
+		4, midrs[2], pmus[2], 1024,    0,
+	};
+
+	put_words(file, 70, 0, words, sizeof(words) / 8, 0);
+}
+
+START_TEST(families_of_cpus_and_of_threads)
+{
+	const struct fs_memsrc_family *family;
+	struct fs_session session;
+	struct test_file file;
+
+	begin(&file);
+	put_spe_info(&file, mixes[_i].midrs, mixes[_i].pmus);
+	test_put_string(test_feature(&file, FS_FEATURE_CPUID), "0x00000000480fd060");
+	open_file(&session, &file);
+	family = fs_session_spe_family(&session, UINT32_MAX);
+	ck_assert_int_eq(!family, !mixes[_i].family);
+	if (family) {
+		ck_assert_str_eq(family->name, mixes[_i].family);
+		ck_assert_int_eq(family->certainty, mixes[_i].certainty);
+	}
+	for (uint32_t cpu = 0; cpu < 3; cpu++)
+		ck_assert_ptr_eq(fs_session_spe_family(&session, cpu),
+				 fs_memsrc_spe_family(mixes[_i].midrs[cpu]));
+	/* a CPU that is not listed: by the CPUID feature */
+	ck_assert_str_eq(fs_session_spe_family(&session, 7)->name, "hisilicon");
+	fs_session_close(&session);
+}
+END_TEST
+
+static const struct test_event two_pmus[] = {
+	{ .type = 1,
+	  .config = 9,
+	  .sample_type = TRAILER,
+	  .flags = SAMPLE_ID_ALL,
+	  .ids = { 1 },
+	  .id_count = 1 },
+	{ .type = 9, .sample_type = TRAILER, .flags = SAMPLE_ID_ALL, .ids = { 5 }, .id_count = 1 },
+	{ .type = 8, .sample_type = TRAILER, .flags = SAMPLE_ID_ALL, .ids = { 6 }, .id_count = 1 },
+};
+
+/* Each kind of core has a PMU, and an event, of its own. */
+START_TEST(an_spe_event_for_each_kind_of_core)
+{
+	struct test_bytes payload = { 0 };
+	struct fs_session session;
+	struct test_file file;
+
+	test_file_begin(&file, two_pmus, 3, 136);
+	put_spe_info(&file, (uint64_t[]){ N1, N3, OTHER_CORE }, (uint64_t[]){ 8, 9, UINT64_MAX });
+	open_file(&session, &file);
+	ck_assert(!fs_session_is_spe(&session, 0));
+	ck_assert(fs_session_is_spe(&session, 1));
+	ck_assert(fs_session_is_spe(&session, 2));
+	ck_assert_int_eq(fs_session_spe_event(&session, 0), 2);
+	ck_assert_int_eq(fs_session_spe_event(&session, 1), 1);
+	ck_assert_int_eq(fs_session_spe_event(&session, 2), 2); /* that of the header */
+	ck_assert_int_eq(fs_session_spe_event(&session, UINT32_MAX), 2);
+	fs_session_close(&session);
+
+	/* version 1 knows one PMU; the others are known by name, and ids tell where they count */
+	test_file_begin(&file, two_pmus, 3, 136);
+	put_words(&file, 70, 0, (uint64_t[]){ 4, 8, 1 }, 3, 0);
+	test_put_u64(&payload, 2); /* EVENT_UPDATE: name of the event with id 5 */
+	test_put_u64(&payload, 5);
+	test_put_name(&payload, "arm_spe_1/ts_enable=1/");
+	test_record(&file, 78, 0, &payload);
+	put_words(&file, 69, 0, (uint64_t[]){ 2, 5, 0, 3, UINT64_MAX, 6, 0, 1, UINT64_MAX }, 9, 0);
+	open_file(&session, &file);
+	ck_assert(fs_session_is_spe(&session, 1));
+	ck_assert_int_eq(fs_session_spe_event(&session, 3), 1);
+	ck_assert_int_eq(fs_session_spe_event(&session, 1), 2);
+	ck_assert_int_eq(fs_session_spe_event(&session, 0), 2);
+	fs_session_close(&session);
+	free(payload.data);
+}
+END_TEST
+
+static void put_aux(struct test_file *file, uint64_t flags, uint32_t tid, uint32_t cpu,
+		    uint64_t when)
+{
+	struct test_bytes payload = { 0 };
+
+	test_put_u64(&payload, 0);
+	test_put_u64(&payload, 4096);
+	test_put_u64(&payload, flags);
+	put_trailer(&payload, tid, when, cpu, 5);
+	test_record(file, 11, 0, &payload);
+	free(payload.data);
+}
+
+static size_t blind_times(const struct fs_session *session, bool thread, uint32_t number)
+{
+	uint64_t key = fs_blind_key(thread, number);
+	const struct fs_blind *blind = fs_table_get(&session->blind, &key);
+
+	return blind ? blind->count : 0;
+}
+
+/* Truncated and partial AUX records begin a blind time, collisions and snapshots do not. */
+START_TEST(aux_flags_begin_blind_times)
+{
+	struct fs_session session;
+	struct test_file file;
+
+	begin(&file);
+	put_aux(&file, 1, 7, 2, 100);
+	put_aux(&file, 4, 8, 2, 200);
+	put_aux(&file, 1, 8, 2, 150); /* before the one before */
+	put_aux(&file, 2 | 8 | 0x100, 7, 2, 300);
+	put_words(&file, 71, 0, (uint64_t[]){ 0, 0, 0, 7ull << 32, 2 }, 5, 0);
+	open_file(&session, &file);
+	ck_assert(!session.spe.per_thread);
+	ck_assert_uint_eq(blind_times(&session, false, 2), 2);
+	ck_assert_uint_eq(blind_times(&session, true, 7), 1);
+	ck_assert_uint_eq(blind_times(&session, true, 8), 1);
+	ck_assert_uint_eq(lost(&session, FS_LOSS_AUX_TRUNCATED, "cpu 2"), 2);
+	ck_assert_uint_eq(lost(&session, FS_LOSS_AUX_PARTIAL, "cpu 2"), 1);
+	ck_assert_uint_eq(lost(&session, FS_LOSS_AUX_COLLISION, "cpu 2"), 1);
+	fs_session_close(&session);
+	begin(&file); /* AUXTRACE of a thread: cpu -1 */
+	put_words(&file, 71, 0, (uint64_t[]){ 0, 0, 0, 7ull << 32, UINT32_MAX }, 5, 0);
+	open_file(&session, &file);
+	ck_assert(session.spe.per_thread);
 	fs_session_close(&session);
 }
 END_TEST
@@ -600,7 +767,12 @@ int main(void)
 	tcase_add_test(tests, a_short_counter_wraps);
 	tcase_add_loop_test(tests, conversions_that_cannot_be, 0, 4);
 	tcase_add_test(tests, conversions_in_both_forms);
+	tcase_add_test(tests, several_conversions);
 	tcase_add_test(tests, spe_metadata);
+	tcase_add_loop_test(tests, families_of_cpus_and_of_threads, 0,
+			    sizeof(mixes) / sizeof(mixes[0]));
+	tcase_add_test(tests, an_spe_event_for_each_kind_of_core);
+	tcase_add_test(tests, aux_flags_begin_blind_times);
 	tcase_add_loop_test(tests, spe_metadata_that_cannot_be, 0, 8);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);

@@ -32,15 +32,16 @@ static const uint32_t event_flags[] = { FOR_32(EVENT_FLAGS, 0) };
  *   v & 0xe2 == 0x02: bit 2 atomic, bit 3 exclusive, bit 4 acquire or release
  *   v & 0xfe == 0x04: SIMD and FP registers; v & 0x0a == 0x08: SVE or SME
  */
-#define IS_EXTENDED(v) (((v) & 0xe2) == 0x02)
-#define IS_ATOMIC(v) (IS_EXTENDED(v) && (v) & 4)
-#define IS_SIMD(v) (!IS_EXTENDED(v) && (((v) & 0xfe) == 0x04 || ((v) & 0x0a) == 0x08))
+#define IS_EXTENDED(v) (((v)&0xe2) == 0x02)
+#define IS_ATOMIC(v) (IS_EXTENDED(v) && (v)&4)
+#define IS_SIMD(v) (!IS_EXTENDED(v) && (((v)&0xfe) == 0x04 || ((v)&0x0a) == 0x08))
 #define LOAD_STORE(v)                                                                              \
-	((uint32_t)(IS_ATOMIC(v) ? FS_OP_ATOMIC : (v) & 1 ? FS_OP_STORE : FS_OP_LOAD) |            \
-	 (IS_ATOMIC(v) ? FS_ACCESS_LOCKED | ((v) & 1 ? FS_ACCESS_STORE_SIDE : 0) : 0) |            \
-	 (IS_EXTENDED(v) && (v) & 8 ? FS_ACCESS_EXCLUSIVE : 0) |                                   \
-	 (IS_EXTENDED(v) && (v) & 16 ? FS_ACCESS_ACQUIRE : 0) |                                    \
-	 (IS_SIMD(v) ? FS_ACCESS_SIMD : 0))
+	((uint32_t)(IS_ATOMIC(v) ? FS_OP_ATOMIC                                                    \
+		    : (v)&1	 ? FS_OP_STORE                                                     \
+				 : FS_OP_LOAD) |                                                        \
+	 (IS_ATOMIC(v) ? FS_ACCESS_LOCKED | ((v)&1 ? FS_ACCESS_STORE_SIDE : 0) : 0) |              \
+	 (IS_EXTENDED(v) && (v)&8 ? FS_ACCESS_EXCLUSIVE : 0) |                                     \
+	 (IS_EXTENDED(v) && (v)&16 ? FS_ACCESS_ACQUIRE : 0) | (IS_SIMD(v) ? FS_ACCESS_SIMD : 0))
 static const uint32_t load_store[] = { FOR_64(LOAD_STORE, 0), FOR_64(LOAD_STORE, 64),
 				       FOR_64(LOAD_STORE, 128), FOR_64(LOAD_STORE, 192) };
 

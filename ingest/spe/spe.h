@@ -100,12 +100,12 @@ struct fs_spe_record {
 	uint8_t context_el; /* 1 or 2; EL2's wins when a record has both */
 	uint8_t operation_class;
 	uint8_t operation_payload;
-	uint8_t pc_attributes; /* bits 63:56 as sent: NS, EL, NSE */
-	uint8_t va_tag;	       /* top byte of the data address as sent (TBI or MTE tag) */
-	uint8_t pa_attributes; /* top byte of the physical address packet: NS, CH, NSE, PAT */
-	uint16_t data_source;  /* raw code; its meaning depends on the core */
-	uint16_t total_latency;	      /* cycles from dispatch to completion */
-	uint16_t issue_latency;	      /* cycles from dispatch to issue */
+	uint8_t pc_attributes;	/* bits 63:56 as sent: NS, EL, NSE */
+	uint8_t va_tag;		/* top byte of the data address as sent (TBI or MTE tag) */
+	uint8_t pa_attributes;	/* top byte of the physical address packet: NS, CH, NSE, PAT */
+	uint16_t data_source;	/* raw code; its meaning depends on the core */
+	uint16_t total_latency; /* cycles from dispatch to completion */
+	uint16_t issue_latency; /* cycles from dispatch to issue */
 	uint16_t translation_latency; /* cycles */
 
 	/* what few records have */

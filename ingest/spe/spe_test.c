@@ -729,9 +729,9 @@ static uint64_t next_random(uint64_t *state)
 /* A record of some packets in some order, twice some of them, and perhaps padding inside. */
 static void put_any_record(struct stream *stream, unsigned int kind, uint64_t *random)
 {
-	static const uint8_t headers[] = { 0xb2, 0x49, 0x52, 0x98, 0xb0, 0x43, 0x65, 0x64, 0x99,
-					   0x00, 0xb1, 0x9a, 0x4a, 0x62, 0xb4, 0x53, 0x9b, 0x72,
-					   0xb3, 0x00, 0x66, 0x73, 0x42 };
+	static const uint8_t headers[] = { 0xb2, 0x49, 0x52, 0x98, 0xb0, 0x43, 0x65, 0x64,
+					   0x99, 0x00, 0xb1, 0x9a, 0x4a, 0x62, 0xb4, 0x53,
+					   0x9b, 0x72, 0xb3, 0x00, 0x66, 0x73, 0x42 };
 	size_t start = stream->size;
 
 	for (unsigned int i = 0; i < 2 + kind % 6; i++) {
@@ -759,7 +759,8 @@ START_TEST(test_kinds)
 
 	stream.size = 0;
 	while (stream.size < sizeof(stream.bytes) - 128)
-		put_any_record(&stream, next_random(&random) % 23 % (unsigned int)(_i + 1), &random);
+		put_any_record(&stream, next_random(&random) % 23 % (unsigned int)(_i + 1),
+			       &random);
 	fs_spe_begin(&decoder, stream.bytes, stream.size, 0);
 	for (; fs_spe_next(&decoder, &record); records++) {
 		fs_spe_begin(&alone, stream.bytes + record.offset, record.size, record.offset);
