@@ -624,8 +624,10 @@ static int add_sample(struct fs_decoder *decoder, struct fs_batch *batch,
 	if (!event || event == &session->file.events[session->file.event_count])
 		fs_loss_add(&session->loss, FS_LOSS_UNKNOWN_ID, 1, event ? 0 : record->size,
 			    record->offset, "record type 9");
-	if (!event)
+	if (!event) {
+		fs_session_skip(session, record);
 		return 0;
+	}
 	type = event->attr.sample_type;
 	result = fs_sample_decode(&event->attr, &record->payload, &sample);
 	if (result != FS_SAMPLE_WHOLE)
@@ -633,8 +635,10 @@ static int add_sample(struct fs_decoder *decoder, struct fs_batch *batch,
 			    result == FS_SAMPLE_SHORT ? FS_LOSS_BAD_SAMPLE : FS_LOSS_SAMPLE_TAIL, 1,
 			    result == FS_SAMPLE_SHORT ? record->size : 0, record->offset,
 			    "event %td", event - session->file.events);
-	if (result == FS_SAMPLE_SHORT)
+	if (result == FS_SAMPLE_SHORT) {
+		fs_session_skip(session, record);
 		return 0;
+	}
 	seen.event = (uint32_t)(event - session->file.events);
 	seen.time_ns = type & FS_SAMPLE_TIME ? sample.time : 0;
 	note_order(decoder, seen.time_ns, record->offset);
@@ -734,6 +738,8 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 	fs_read_u32(&payload);
 	spe->tid = fs_read_u32(&payload);
 	spe->cpu = fs_read_u32(&payload);
+	if (payload.failed || session->spe_event == FS_NONE)
+		fs_session_skip(session, record);
 	if (payload.failed) {
 		fs_loss_add(&session->loss, FS_LOSS_SHORT_RECORD, 1, record->size, record->offset,
 			    "record type %u", record->type);

@@ -1066,6 +1066,36 @@ static int store_loss(struct store *store)
 	return 0;
 }
 
+static int store_extent(struct store *store, const struct fs_extent *extent)
+{
+	static const char *const kinds[] = { "header", "section", "record_read", "record_skipped",
+					     "gap" };
+
+	add_integer(store, store->facts->id);
+	add_text(store, kinds[extent->kind]);
+	add_text(store, extent->name);
+	add_integer(store, (int64_t)extent->count);
+	add_integer(store, (int64_t)extent->bytes);
+	add_optional(store, extent->first_offset != UINT64_MAX, (int64_t)extent->first_offset);
+	return end_row(store);
+}
+
+static int store_extents(struct store *store)
+{
+	const struct fs_extents *extents = &store->session->extents;
+
+	if (extents->failed)
+		return fs_fail(store->error, FS_NOMEM, "out of memory");
+	FS_TRY(begin_table(store, "extent"));
+	for (size_t i = 0; i < extents->count; i++)
+		FS_TRY(store_extent(store, &extents->rows[i]));
+	for (int skipped = 0; skipped < 2; skipped++)
+		for (size_t type = 0; type < FS_RECORD_TYPES; type++)
+			if (extents->records[skipped][type].count)
+				FS_TRY(store_extent(store, &extents->records[skipped][type]));
+	return 0;
+}
+
 int fs_store_trace(sqlite3 *db, const struct fs_decoder *decoder,
 		   const struct fs_trace_facts *facts, const struct fs_symbols_of_trace *symbols,
 		   struct fs_error *error)
@@ -1075,7 +1105,7 @@ int fs_store_trace(sqlite3 *db, const struct fs_decoder *decoder,
 		store_memory,	   store_events,	store_threads, store_spaces,
 		store_dsos,	   store_system_events, store_maps,    store_codes,
 		store_profile,	   store_access,	store_windows, store_lines,
-		store_code_totals, store_loss,
+		store_code_totals, store_loss,		store_extents,
 	};
 	struct store store = {
 		.db = db,

@@ -141,6 +141,7 @@ static int read_ids(struct fs_perf_file *file, struct fs_event *event, struct fs
 	}
 	*left -= ids.size;
 	note_section(file, ids);
+	event->id_section = ids;
 	event->ids = malloc(count * 8);
 	if (!event->ids)
 		return fs_fail(error, FS_NOMEM, "%s: out of memory for %zu event ids", file->path,
@@ -234,7 +235,9 @@ static int read_feature_table(struct fs_perf_file *file, const uint64_t *bitmap,
 		file->features[bit] = entry;
 		note_section(file, entry);
 	}
-	note_section(file, (struct fs_section){ .offset = at });
+	file->feature_table.offset = file->data.offset + file->data.size;
+	file->feature_table.size = at - file->feature_table.offset;
+	note_section(file, file->feature_table);
 	if (file->size > file->sections_end)
 		fs_loss_add(loss, FS_LOSS_TRAILING_BYTES, 1, file->size - file->sections_end,
 			    file->sections_end, "file");

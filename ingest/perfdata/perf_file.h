@@ -19,6 +19,8 @@
 #include "common/reader.h"
 #include "ingest/perfdata/loss.h"
 
+struct fs_extents; /* extent.h */
+
 /* Bits of fs_attr.sample_type (enum perf_event_sample_format). */
 enum fs_sample_bit {
 	FS_SAMPLE_IP = 1 << 0,
@@ -92,7 +94,8 @@ struct fs_event {
 	struct fs_attr attr;
 	uint64_t *ids;
 	size_t id_count;
-	char *name; /* from EVENT_DESC or EVENT_UPDATE; NULL: not recorded */
+	struct fs_section id_section; /* where the ids stand; of size 0 in streams */
+	char *name;		      /* from EVENT_DESC or EVENT_UPDATE; NULL: not recorded */
 	char *unit;
 	char *cpus;   /* CPU list, from EVENT_UPDATE */
 	double scale; /* 0: not recorded */
@@ -118,6 +121,8 @@ struct fs_perf_file {
 	size_t event_count;
 	struct fs_section features[FS_FEATURE_BITS]; /* size 0 and offset 0: absent */
 	bool has_feature[FS_FEATURE_BITS];
+	struct fs_section feature_table;
+	struct fs_extents *extents; /* the account of the bytes that are walked; NULL: none */
 };
 
 /*

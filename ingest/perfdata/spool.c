@@ -17,6 +17,7 @@
 
 #include "common/temporary.h"
 #include "common/vector.h"
+#include "ingest/perfdata/extent.h"
 
 enum {
 	PIECE = 1 << 18,
@@ -149,17 +150,25 @@ static int spool_record(struct spool *spool, const struct fs_perf_file *source,
 
 static int spool_source(struct spool *spool, const struct fs_perf_file *source)
 {
+	struct fs_extents *extents = spool->file->extents;
 	struct fs_cursor cursor;
 	struct fs_record record;
 	bool more = true;
 	int code = fs_cursor_open(&cursor, source, spool->error);
 
 	ZSTD_DCtx_reset(spool->zstd, ZSTD_reset_session_only);
+	if (extents)
+		fs_extents_walk(extents, source->data.offset);
 	while (!code && more) {
 		code = fs_cursor_next(&cursor, &record, &more, spool->loss, spool->error);
-		if (!code && more)
-			code = spool_record(spool, source, &record);
+		if (code || !more)
+			break;
+		if (extents)
+			fs_extents_record(extents, &record, !fs_record_name(record.type));
+		code = spool_record(spool, source, &record);
 	}
+	if (extents)
+		fs_extents_walked(extents, source->data_end);
 	fs_cursor_close(&cursor);
 	if (!code && spool->tail_used)
 		fs_loss_add(spool->loss, FS_LOSS_TRUNCATED_FILE, 1, spool->tail_used,

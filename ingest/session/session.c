@@ -475,7 +475,8 @@ static const struct fs_attr *trailer_attr(const struct fs_session *session,
 	return event == FS_NONE ? first : &session->file.events[event].attr;
 }
 
-static int handle(struct fs_session *session, const struct fs_record *record,
+/* *ret_skipped is set where the record was of no use. */
+static int handle(struct fs_session *session, const struct fs_record *record, bool *ret_skipped,
 		  struct fs_error *error)
 {
 	struct handling handling = {
@@ -491,13 +492,18 @@ static int handle(struct fs_session *session, const struct fs_record *record,
 		return session->sched_switch.tracepoint
 			       ? fs_note_sched_switch(session, record, error)
 			       : 0;
-	if (type == FS_RECORD_SIMPLEPERF_TRACING_DATA)
-		return fs_handle_tracing_data(&handling);
+	if (type == FS_RECORD_SIMPLEPERF_TRACING_DATA) {
+		FS_TRY(fs_handle_tracing_data(&handling));
+		*ret_skipped = handling.skipped;
+		return 0;
+	}
 	if (!is_known(type)) {
 		fs_loss_add(&session->loss, FS_LOSS_UNKNOWN_RECORD, 1, record->size, record->offset,
 			    "record type %u", type);
+		*ret_skipped = true;
 		return 0;
 	}
+	*ret_skipped = types[type].unused;
 	if (types[type].unused)
 		return unused(&handling, types[type].unused);
 	if (!types[type].handle)
@@ -505,7 +511,9 @@ static int handle(struct fs_session *session, const struct fs_record *record,
 	if (type < FS_RECORD_USER_FIRST && session->file.event_count)
 		fs_sample_id_take(trailer_attr(session, &handling.payload), &handling.payload,
 				  &handling.id);
-	return types[type].handle(&handling);
+	FS_TRY(types[type].handle(&handling));
+	*ret_skipped = handling.skipped;
+	return 0;
 }
 
 static bool is_layout_alike(const struct fs_attr *a, const struct fs_attr *b)
@@ -705,11 +713,20 @@ static int walk(struct fs_session *session, struct fs_error *error)
 	bool more = true;
 	int code = fs_cursor_open(&cursor, &session->file, error);
 
+	if (!session->has_content)
+		fs_extents_walk(&session->extents, session->file.data.offset);
 	while (!code && more) {
+		bool skipped = false;
+
 		code = fs_cursor_next(&cursor, &record, &more, &session->loss, error);
-		if (!code && more)
-			code = handle(session, &record, error);
+		if (code || !more)
+			break;
+		code = handle(session, &record, &skipped, error);
+		if (!session->has_content)
+			fs_extents_record(&session->extents, &record, skipped);
 	}
+	if (!session->has_content)
+		fs_extents_walked(&session->extents, session->file.data_end);
 	fs_cursor_close(&cursor);
 	return code;
 }
@@ -728,6 +745,7 @@ int fs_session_open(struct fs_session *session, const char *path, struct fs_erro
 					.id_position = -1,
 					.spe_event = FS_NONE };
 	fs_loss_init(&session->loss);
+	fs_extents_init(&session->extents);
 	fs_interner_init(&session->strings);
 	fs_table_init(&session->ids, 8, sizeof(struct fs_event_id));
 	fs_table_init(&session->blind, 8, sizeof(struct fs_blind));
@@ -741,7 +759,10 @@ int fs_session_open(struct fs_session *session, const char *path, struct fs_erro
 	if (session->file.has_feature[FS_FEATURE_TRACING_DATA])
 		FS_TRY(fs_read_tracing_data(
 			session, session->file.features[FS_FEATURE_TRACING_DATA], error));
+	fs_extents_sections(&session->extents, &session->file, &session->loss);
+	session->file.extents = &session->extents;
 	FS_TRY(fs_spool_expand(&session->file, &session->loss, error));
+	session->has_content = session->file.fd != session->file.input_fd;
 	FS_TRY(index_ids(session, error));
 	FS_TRY(walk(session, error));
 	if (fs_loss_is_damaged(&session->loss) && !has_records(session))
@@ -772,6 +793,13 @@ void fs_session_close(struct fs_session *session)
 	fs_host_free(&session->host);
 	fs_perf_close(&session->file);
 	fs_loss_free(&session->loss);
+	fs_extents_free(&session->extents);
+}
+
+void fs_session_skip(struct fs_session *session, const struct fs_record *record)
+{
+	if (!session->has_content)
+		fs_extents_skip(&session->extents, record);
 }
 
 uint64_t fs_clock_ns(const struct fs_clock *clock, uint64_t cycles)

@@ -11,6 +11,7 @@
 
 #include "common/access.h"
 #include "ingest/memsrc/memsrc.h"
+#include "ingest/perfdata/extent.h"
 #include "ingest/perfdata/host.h"
 #include "ingest/perfdata/sample.h"
 #include "ingest/session/maps.h"
@@ -60,8 +61,6 @@ struct fs_sched_switch {
 	const struct fs_tracepoint_field *prev_pid, *next_pid; /* which are tids */
 };
 
-enum { FS_RECORD_TYPES = 128 };
-
 /* An event's id in records, and where it counts (ID_INDEX). */
 struct fs_event_id {
 	uint64_t event;		   /* index in file.events */
@@ -73,6 +72,9 @@ struct fs_session {
 	struct fs_perf_file file;
 	struct fs_host host;
 	struct fs_loss loss;
+	struct fs_extents extents;
+	bool has_content; /* records come from decompressed or joined data: no part of the account
+			   */
 	struct fs_interner strings;
 	struct fs_table ids;	  /* u64 id -> fs_event_id */
 	int id_position;	  /* of the id in SAMPLE payloads, -1: none */
@@ -93,6 +95,9 @@ struct fs_session {
 /* Open a file and do pass one. Close with fs_session_close() also after a failure. */
 int fs_session_open(struct fs_session *session, const char *path, struct fs_error *error);
 void fs_session_close(struct fs_session *session);
+
+/* Count a record that pass two cannot use as skipped. */
+void fs_session_skip(struct fs_session *session, const struct fs_record *record);
 
 /*
  * The event that a SAMPLE payload belongs to. With an id that the file does not describe: the one

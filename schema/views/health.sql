@@ -69,6 +69,13 @@ SELECT id AS trace_id, 'samples' AS name, 'info' AS severity, 'file' AS scope, s
 		bytes) AS description
 FROM trace
 UNION ALL
+SELECT t.id, 'bytes', 'info', 'file', sum(iif(x.kind = 'record_read', x.count, 0)), t.bytes, NULL,
+	printf('%d bytes: header %d, sections %d, %d records read %d, records skipped %d, gaps %d.', t.bytes,
+		sum(iif(x.kind = 'header', x.bytes, 0)), sum(iif(x.kind = 'section', x.bytes, 0)),
+		sum(iif(x.kind = 'record_read', x.count, 0)), sum(iif(x.kind = 'record_read', x.bytes, 0)),
+		sum(iif(x.kind = 'record_skipped', x.bytes, 0)), sum(iif(x.kind = 'gap', x.bytes, 0)))
+FROM trace AS t JOIN extent AS x ON x.trace_id = t.id GROUP BY t.id
+UNION ALL
 SELECT id, 'memory_samples', 'info', 'file', memory_samples, 0, NULL,
 	printf('%.1f %% of the samples have a data address.', 100.0 * memory_samples / max(samples, 1))
 FROM trace

@@ -80,11 +80,13 @@ expect()
 	[[ $2 == "$3" ]] || fail "$1: got '$2', expected '$3'"
 }
 
-# A database that exists must be sound and hold only complete traces.
+# A database that exists must be sound, hold only complete traces and account for each byte of theirs.
 expect_sound()
 {
 	expect "integrity of $1" "$(query "$1" 'PRAGMA integrity_check')" ok
 	expect "foreign keys of $1" "$(query "$1" 'PRAGMA foreign_key_check')" ''
+	expect "bytes of $1" "$(query "$1" 'SELECT bytes - (SELECT total(bytes) FROM extent WHERE trace_id = trace.id)
+		FROM trace WHERE bytes <> (SELECT total(bytes) FROM extent WHERE trace_id = trace.id)')" ''
 }
 
 # ingest_exits CODE|CODE WHAT FILE [OPTION...]: import FILE into case.db, which must not exist

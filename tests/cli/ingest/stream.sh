@@ -4,10 +4,10 @@
 . "$CLI/lib.sh"
 
 # The digest of a database without what differs by nature: size and hash of the input, the counts
-# of the records that only a stream has, and file offsets.
+# and bytes of the records that only a stream has, and file offsets.
 content()
 {
-	"$FSQUERY" --db "$1" digest --format csv | grep -v -e '^trace,' -e '^fact,' -e '^loss,' -e '^total,'
+	"$FSQUERY" --db "$1" digest --format csv | grep -v -e '^trace,' -e '^fact,' -e '^loss,' -e '^extent,' -e '^total,'
 }
 
 for name in neighbours.watch barrier.before.x86.c2c barrier.before.n1.cyc barrier.before.hip12.spe; do
