@@ -738,9 +738,8 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 	fs_read_u32(&payload);
 	spe->tid = fs_read_u32(&payload);
 	spe->cpu = fs_read_u32(&payload);
-	if (payload.failed || session->spe_event == FS_NONE)
-		fs_session_skip(session, record);
 	if (payload.failed) {
+		fs_session_skip(session, record);
 		fs_loss_add(&session->loss, FS_LOSS_SHORT_RECORD, 1, record->size, record->offset,
 			    "record type %u", record->type);
 		return 0;
@@ -749,6 +748,7 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 		spe->cpu = UINT32_MAX;
 	event = fs_session_spe_event(session, spe->cpu);
 	if (event == FS_NONE) {
+		fs_session_skip(session, record);
 		fs_loss_add(&session->loss, FS_LOSS_AUXTRACE_UNSUPPORTED, 1, record->raw.size,
 			    record->offset, "trace");
 		return 0;
