@@ -5,11 +5,13 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "common/multiply.h"
+
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
-	__uint128_t product = (__uint128_t)(hash ^ word) * 0x9e3779b97f4a7c15u;
+	struct fs_product product = fs_multiply(hash ^ word, 0x9e3779b97f4a7c15u);
 
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
+	return product.low ^ product.high;
 }
 
 uint64_t fs_hash(const void *bytes, size_t size, uint64_t seed)
@@ -113,7 +115,7 @@ static bool grow(struct fs_table *table)
 	uint32_t *slots;
 	uint8_t *entries;
 
-	if (capacity > UINT32_MAX / 4)
+	if (capacity > UINT32_MAX / 4 || entry > SIZE_MAX / capacity)
 		return false;
 	entries = realloc(table->entries, capacity * entry);
 	if (!entries)

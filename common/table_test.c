@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/multiply.h"
 #include "common/test_random.h"
 
 START_TEST(entries_keep_their_order_and_number)
@@ -131,14 +132,27 @@ START_TEST(keys_cannot_be_made_to_collide)
 	fs_table_init(&table, 16, 0);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (uint64_t i = 0; i < KEYS; i++) {
-		__uint128_t product = (__uint128_t)(0xcbf29ce484222325u ^ i) * 0x9e3779b97f4a7c15u;
-		uint64_t key[2] = { i, (uint64_t)product ^ (uint64_t)(product >> 64) };
+		struct fs_product product =
+			fs_multiply(0xcbf29ce484222325u ^ i, 0x9e3779b97f4a7c15u);
+		uint64_t key[2] = { i, product.low ^ product.high };
 
 		if (!fs_table_put(&table, key, NULL, NULL))
 			ck_abort();
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	ck_assert_int_lt(end.tv_sec - begin.tv_sec, 2);
+	fs_table_free(&table);
+}
+END_TEST
+
+/* Sizes whose product does not fit a size_t. */
+START_TEST(entries_too_large_for_memory)
+{
+	struct fs_table table;
+	uint64_t key = 1;
+
+	fs_table_init(&table, sizeof(key), SIZE_MAX / 64 + 1);
+	ck_assert_ptr_null(fs_table_put(&table, &key, NULL, NULL));
 	fs_table_free(&table);
 }
 END_TEST
@@ -174,6 +188,7 @@ int main(void)
 	tcase_add_test(tests, a_cleared_table_is_empty);
 	tcase_add_test(tests, clearing_few_entries_of_a_large_table_takes_no_time);
 	tcase_add_test(tests, keys_cannot_be_made_to_collide);
+	tcase_add_test(tests, entries_too_large_for_memory);
 	tcase_add_test(tests, every_byte_counts_in_a_hash);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);

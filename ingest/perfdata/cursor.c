@@ -139,7 +139,7 @@ static int peek_far(const struct fs_cursor *cursor, uint64_t position, struct fs
 		    struct fs_error *error)
 {
 	uint64_t left = cursor->file->data_end - position;
-	uint8_t bytes[HEADER + 8];
+	uint8_t bytes[HEADER + 8] = { 0 }; /* else gcc sees it read */
 	size_t size = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
 	struct fs_reader reader = fs_perf_reader(cursor->file, bytes, size);
 
@@ -236,7 +236,7 @@ static int skip_damage(struct fs_cursor *cursor, const struct fs_record *record,
 /* The common case, at the cost of a few instructions: a whole SAMPLE record in the buffer. */
 static bool next_sample(struct fs_cursor *cursor, struct fs_record *ret_record)
 {
-	size_t at = (size_t)(cursor->position - cursor->buffer_offset);
+	uint64_t at = cursor->position - cursor->buffer_offset;
 	uint64_t header;
 	size_t size;
 

@@ -260,6 +260,63 @@ START_TEST(false_records_that_point_far_away)
 }
 END_TEST
 
+/*
+ * Where a sample stands 4 GiB behind a buffer in which another one seems to: a difference of
+ * offsets does not fit 32 bits.
+ *
+ *   | AUXTRACE | SAMPLE as trace data | hole ... | SAMPLE |
+ */
+START_TEST(trace_data_of_gigabytes)
+{
+	const uint64_t hole = 1ull << 32;
+	struct test_bytes payload = { 0 };
+	struct fs_record record;
+	struct fs_cursor cursor;
+	struct fs_perf_file perf;
+	struct test_file file;
+	struct fs_loss loss;
+	char path[64];
+	uint64_t far;
+	size_t data;
+	bool more;
+	int fd;
+
+	fs_loss_init(&loss);
+	test_file_begin(&file, (struct test_event[]){ { .sample_type = 1 } }, 1, 136);
+	test_put_u64(&payload, hole);
+	test_put(&payload, (uint8_t[32]){ 0 }, 32);
+	test_record(&file, FS_RECORD_AUXTRACE, 0, &payload);
+	data = file.bytes.size;
+	far = data + hole;
+	test_put_u64(&payload, 0x1000);
+	test_record(&file, FS_RECORD_SAMPLE, 2, &payload);
+	test_set_u64(&file.bytes, 48, far + 16 - file.data_offset);
+	test_save(file.bytes.data, file.bytes.size, path);
+	fd = open(path, O_WRONLY);
+	test_set_u64(&file.bytes, data + 8, 0x2000);
+	if (pwrite(fd, file.bytes.data + data, 16, (off_t)far) == 16) {
+		ck_assert_int_eq(fs_perf_open(&perf, path, &loss, NULL), 0);
+		ck_assert_int_eq(fs_cursor_open(&cursor, &perf, NULL), 0);
+		ck_assert_int_eq(fs_cursor_next(&cursor, &record, &more, &loss, NULL), 0);
+		ck_assert_uint_eq(record.raw.size, hole);
+		ck_assert_int_eq(fs_cursor_next(&cursor, &record, &more, &loss, NULL), 0);
+		ck_assert_uint_eq(record.offset, far);
+		ck_assert_uint_eq(record.type, FS_RECORD_SAMPLE);
+		ck_assert_uint_eq(fs_read_u64(&record.payload), 0x2000);
+		ck_assert_int_eq(fs_cursor_next(&cursor, &record, &more, &loss, NULL), 0);
+		ck_assert(!more);
+		ck_assert_uint_eq(loss.entries.count, 0);
+		fs_cursor_close(&cursor);
+		fs_perf_close(&perf);
+	}
+	close(fd);
+	unlink(path);
+	free(payload.data);
+	test_file_free(&file);
+	fs_loss_free(&loss);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("cursor");
@@ -274,6 +331,7 @@ int main(void)
 	tcase_add_test(tests, tracing_data_within_its_record);
 	tcase_add_test(tests, records_need_not_be_aligned);
 	tcase_add_test(tests, false_records_that_point_far_away);
+	tcase_add_test(tests, trace_data_of_gigabytes);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

@@ -29,7 +29,7 @@ int fs_perf_read(const struct fs_perf_file *file, uint64_t offset, void *buffer,
 {
 	size_t done = 0;
 
-	if (offset > INT64_MAX - size)
+	if (offset > (uint64_t)INT64_MAX - size)
 		return fs_fail(error, FS_REFUSED, "%s: offset 0x%" PRIx64 " lies outside any file",
 			       file->path, offset);
 	while (done < size) {
@@ -130,7 +130,7 @@ static void note_section(struct fs_perf_file *file, struct fs_section section)
 static int read_ids(struct fs_perf_file *file, struct fs_event *event, struct fs_section ids,
 		    uint64_t *left, struct fs_loss *loss, struct fs_error *error)
 {
-	size_t count = (size_t)(ids.size / 8);
+	uint64_t count = ids.size / 8;
 
 	if (!ids.size)
 		return 0;
@@ -142,13 +142,13 @@ static int read_ids(struct fs_perf_file *file, struct fs_event *event, struct fs
 	*left -= ids.size;
 	note_section(file, ids);
 	event->id_section = ids;
-	event->ids = malloc(count * 8);
+	event->id_count = (size_t)count;
+	event->ids = calloc(event->id_count, 8);
 	if (!event->ids)
 		return fs_fail(error, FS_NOMEM, "%s: out of memory for %zu event ids", file->path,
-			       count);
-	event->id_count = count;
-	FS_TRY(fs_perf_read(file, ids.offset, event->ids, count * 8, error));
-	for (size_t i = 0; file->swap && i < count; i++)
+			       event->id_count);
+	FS_TRY(fs_perf_read(file, ids.offset, event->ids, event->id_count * 8, error));
+	for (size_t i = 0; file->swap && i < event->id_count; i++)
 		event->ids[i] = __builtin_bswap64(event->ids[i]);
 	return 0;
 }
@@ -179,16 +179,18 @@ static int read_attrs(struct fs_perf_file *file, uint64_t attr_size, struct fs_l
 		      struct fs_error *error)
 {
 	size_t stride = (size_t)attr_size;
-	size_t count = (size_t)(file->attrs.size / attr_size);
+	uint64_t events = file->attrs.size / attr_size;
+	size_t count = events < ATTRS_MAX ? (size_t)events : ATTRS_MAX;
 	uint64_t ids_left = file->size;
 	uint8_t *bytes;
 	int code;
 
-	if (count > ATTRS_MAX)
+	if (events > ATTRS_MAX)
 		return fs_fail(error, FS_REFUSED,
-			       "%s: offset 24: %zu events, at most %d are possible: the header is "
+			       "%s: offset 24: %" PRIu64
+			       " events, at most %d are possible: the header is "
 			       "damaged",
-			       file->path, count, ATTRS_MAX);
+			       file->path, events, ATTRS_MAX);
 	bytes = malloc(count ? count * stride : 1);
 	file->events = calloc(count ? count : 1, sizeof(*file->events));
 	if (!bytes || !file->events) {

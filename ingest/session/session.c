@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/multiply.h"
 #include "common/text.h"
 #include "common/vector.h"
 #include "ingest/perfdata/spool.h"
@@ -804,15 +805,15 @@ void fs_session_skip(struct fs_session *session, const struct fs_record *record)
 
 uint64_t fs_clock_ns(const struct fs_clock *clock, uint64_t cycles)
 {
-	uint64_t low_mask;
+	struct fs_product low;
 
 	if (!clock->valid)
 		return 0;
-	low_mask = (1ull << clock->shift) - 1;
 	if (clock->is_short)
 		cycles = clock->cycles + ((cycles - clock->cycles) & clock->mask);
-	return clock->zero + (cycles >> clock->shift) * clock->mult +
-	       (uint64_t)(((__uint128_t)(cycles & low_mask) * clock->mult) >> clock->shift);
+	low = fs_multiply(cycles & ((1ull << clock->shift) - 1), clock->mult);
+	return clock->zero + (cycles >> clock->shift) * clock->mult + (low.low >> clock->shift) +
+	       (clock->shift ? low.high << (64 - clock->shift) : 0);
 }
 
 uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu)
