@@ -2,6 +2,7 @@
 #include "common/text.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Length of the valid UTF-8 sequence at text (RFC 3629), 0 when there is none. */
@@ -73,6 +74,32 @@ size_t fs_escape(char *out, size_t out_size, const char *text, size_t length)
 	}
 	out[used] = '\0';
 	return used;
+}
+
+size_t fs_json_escape(char *out, const char *text, size_t length)
+{
+	const uint8_t *in = (const uint8_t *)text;
+	char *at = out;
+
+	for (size_t i = 0; i < length;) {
+		uint32_t point = 0;
+		size_t step = utf8_length(in + i, length - i, &point);
+
+		if (!step) {
+			at += sprintf(at, "\\\\x%02x", in[i++]);
+			continue;
+		}
+		if (!is_harmless(point)) {
+			at += sprintf(at, "\\u%04x", point);
+		} else {
+			if (point == '"' || point == '\\')
+				*at++ = '\\';
+			memcpy(at, in + i, step);
+			at += step;
+		}
+		i += step;
+	}
+	return (size_t)(at - out);
 }
 
 void fs_hex(char *out, const uint8_t *bytes, size_t length)

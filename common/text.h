@@ -17,6 +17,14 @@
  */
 size_t fs_escape(char *out, size_t out_size, const char *text, size_t length);
 
+/*
+ * The inside of a JSON string (RFC 8259) that holds text: quotes, backslashes and whatever
+ * fs_escape() holds for harmful become escapes, so that nothing is lost; only bytes that are not
+ * valid UTF-8, which JSON cannot hold, become the text \xNN. out needs 6 * length + 1 bytes and
+ * need not be terminated afterwards. Returns the length written.
+ */
+size_t fs_json_escape(char *out, const char *text, size_t length);
+
 /* Lower-case hex digits of bytes; out needs 2 * length + 1 bytes. */
 void fs_hex(char *out, const uint8_t *bytes, size_t length);
 

@@ -102,6 +102,32 @@ START_TEST(random_bytes_become_one_line)
 }
 END_TEST
 
+/* As json.loads() of Python reads it: nothing is lost but invalid bytes. */
+START_TEST(text_in_json)
+{
+	static const struct {
+		const char *text, *escaped;
+	} cases[] = {
+		{ "", "" },
+		{ "a\"b\\c/", "a\\\"b\\\\c/" },
+		{ "\x1b[1m\n\x7f", "\\u001b[1m\\u000a\\u007f" },
+		{ "\xc3\xbc\xf0\x9f\x98\x80", "\xc3\xbc\xf0\x9f\x98\x80" },
+		{ "\xe2\x80\xae\xc2\x9b", "\\u202e\\u009b" },
+		{ "\xff\xed\xa0\x80", "\\\\xff\\\\xed\\\\xa0\\\\x80" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t length = strlen(cases[i].text);
+		char *out = malloc(6 * length + 1);
+		size_t used = fs_json_escape(out, cases[i].text, length);
+
+		ck_assert_uint_eq(used, strlen(cases[i].escaped));
+		ck_assert_int_eq(memcmp(out, cases[i].escaped, used), 0);
+		free(out);
+	}
+}
+END_TEST
+
 START_TEST(hex)
 {
 	char out[9];
@@ -203,6 +229,7 @@ int main(void)
 			    (int)(sizeof(escapes) / sizeof(escapes[0])));
 	tcase_add_test(tests, a_full_buffer_ends_at_a_character);
 	tcase_add_test(tests, random_bytes_become_one_line);
+	tcase_add_test(tests, text_in_json);
 	tcase_add_test(tests, hex);
 	tcase_add_test(tests, errors);
 	tcase_add_test(tests, a_reader_stops_where_its_bytes_do);

@@ -155,30 +155,12 @@ static int put(struct fs_json *json, const char *text, size_t length)
 	return 0;
 }
 
-/*
- * A JSON string. The text is first made harmless at the buffer's end (at most four bytes for one),
- * then copied forward with its quotes and backslashes escaped.
- */
 static int put_string(struct fs_json *json, const char *text, size_t length)
 {
-	size_t escaped_max = 4 * length + 1;
-	const char *escaped;
-	char *out;
-
-	FS_TRY(FS_RESERVE(json->bytes, json->capacity,
-			  json->used + 2 + 2 * escaped_max + escaped_max));
-	escaped = json->bytes + json->used + 2 + 2 * escaped_max;
-	length = fs_escape(json->bytes + (escaped - json->bytes), escaped_max, text, length);
-	out = json->bytes + json->used;
-	*out++ = '"';
-	for (size_t i = 0; i < length; i++) {
-		if (escaped[i] == '"' || escaped[i] == '\\')
-			*out++ = '\\';
-		*out++ = escaped[i];
-	}
-	*out++ = '"';
-	json->used = (size_t)(out - json->bytes);
-	return 0;
+	FS_TRY(put(json, "\"", 1));
+	FS_TRY(FS_RESERVE(json->bytes, json->capacity, json->used + 6 * length + 1));
+	json->used += fs_json_escape(json->bytes + json->used, text, length);
+	return put(json, "\"", 1);
 }
 
 static int put_hex(struct fs_json *json, const uint8_t *bytes, size_t length)

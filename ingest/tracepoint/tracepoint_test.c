@@ -304,10 +304,10 @@ START_TEST(test_numbers_and_strings)
 	ck_assert_int_eq(fs_tracing_data_parse(writer.bytes, writer.used, &tracepoints, &error), 0);
 	make_switch(&raw);
 	check_json(317, &raw, raw.used, true,
-		   "{\"prev_comm\":\"a\\\"\\\\\\\\x1b\\\\xff\xc3\xa9\",\"prev_pid\":4711,"
+		   "{\"prev_comm\":\"a\\\"\\\\\\u001b\\\\xff\xc3\xa9\",\"prev_pid\":4711,"
 		   "\"prev_prio\":-20,\"prev_state\":-2}");
 	check_json(317, &raw, 30, false,
-		   "{\"prev_comm\":\"a\\\"\\\\\\\\x1b\\\\xff\xc3\xa9\",\"prev_pid\":4711}");
+		   "{\"prev_comm\":\"a\\\"\\\\\\u001b\\\\xff\xc3\xa9\",\"prev_pid\":4711}");
 	check_json(317, &raw, 3, false, "{}");
 	check_json(4, &raw, 0, false, "{\"raw\":\"0x\"}");
 	found = fs_tracepoint_find(&tracepoints, 317);

@@ -183,6 +183,9 @@ def op_stream(data):
                 _, misc, size = struct.unpack_from("<IHH", section)
                 out += struct.pack("<IHH", 67, misc, size) + section[8:size]
                 section = section[size:]
+        elif number == 1:  # stands behind a record of its size
+            section += bytes(-len(section) % 8)
+            out += struct.pack("<IHHI", 66, 0, 12, len(section)) + section
         elif number != 18 and len(section) < 65000:  # a stream has no index of AUX data
             out += struct.pack("<IHHQ", 80, 0, 16 + len(section), number) + section
     start = data.header("data.offset")
