@@ -79,6 +79,8 @@ int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf)
 	size_t header;
 
 	*index = (struct fs_dwarf_index){ .dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL) };
+	fs_table_init(&index->entries, 8, 8);
+	fs_table_init(&index->entered_units, 8, 8);
 	if (!index->dwarf)
 		return 0;
 	while (!dwarf_nextcu(index->dwarf, offset, &next, &header, NULL, NULL, NULL)) {
@@ -161,39 +163,95 @@ static const char *string_of(Dwarf_Die *die, unsigned int name)
 	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
-bool fs_dwarf_function(struct fs_dwarf_index *index, uint64_t address,
-		       struct fs_dwarf_function *ret_function)
+/* Read the functions of a unit unless they are those read last. */
+static void read_functions(struct fs_dwarf_index *index, Dwarf_Die *unit)
+{
+	if (index->functions_known && index->functions_of == dwarf_dieoffset(unit))
+		return;
+	index->functions.count = 0;
+	index->functions_known = true;
+	index->functions_of = dwarf_dieoffset(unit);
+	if (add_functions(&index->functions, unit, 0))
+		index->functions.count = 0;
+	sort(&index->functions);
+}
+
+bool fs_dwarf_function_range(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die,
+			     struct fs_dwarf_range *ret_range)
 {
 	const struct fs_dwarf_range *range;
 	Dwarf_Die unit;
-	Dwarf_Die die;
 
 	if (!unit_of(index, address, &unit))
 		return false;
-	if (!index->functions_known || index->functions_of != dwarf_dieoffset(&unit)) {
-		index->functions.count = 0;
-		index->functions_known = true;
-		index->functions_of = dwarf_dieoffset(&unit);
-		if (add_functions(&index->functions, &unit, 0))
-			index->functions.count = 0;
-		sort(&index->functions);
-	}
+	read_functions(index, &unit);
 	range = find(&index->functions, address);
-	if (!range || !dwarf_offdie(index->dwarf, range->die, &die))
+	if (!range || !dwarf_offdie(index->dwarf, range->die, ret_die))
+		return false;
+	*ret_range = *range;
+	return true;
+}
+
+bool fs_dwarf_function(struct fs_dwarf_index *index, uint64_t address,
+		       struct fs_dwarf_function *ret_function)
+{
+	struct fs_dwarf_range range;
+	Dwarf_Die die;
+
+	if (!fs_dwarf_function_range(index, address, &die, &range))
 		return false;
 	ret_function->name = string_of(&die, DW_AT_name);
 	ret_function->linkage_name = string_of(&die, DW_AT_linkage_name);
 	if (!ret_function->linkage_name)
 		ret_function->linkage_name = string_of(&die, DW_AT_MIPS_linkage_name);
-	ret_function->address = range->low;
-	ret_function->size = range->high - range->low;
+	ret_function->address = range.low;
+	ret_function->size = range.high - range.low;
 	return ret_function->name || ret_function->linkage_name;
+}
+
+/* Remember where the functions of a unit begin, once. */
+static int note_entries(struct fs_dwarf_index *index, Dwarf_Die *unit)
+{
+	Dwarf_Off offset = dwarf_dieoffset(unit);
+	struct fs_dwarf_ranges functions = { 0 };
+	bool added;
+	int code;
+
+	if (!fs_table_put(&index->entered_units, &offset, NULL, &added))
+		return FS_NOMEM;
+	if (!added)
+		return 0;
+	code = add_functions(&functions, unit, 0);
+	for (size_t i = 0; !code && i < functions.count; i++) {
+		Dwarf_Off *entry =
+			fs_table_put(&index->entries, &functions.items[i].low, NULL, NULL);
+
+		if (entry)
+			*entry = functions.items[i].die;
+		else
+			code = FS_NOMEM;
+	}
+	free(functions.items);
+	return code;
+}
+
+bool fs_dwarf_function_die(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die)
+{
+	const Dwarf_Off *entry;
+	Dwarf_Die unit;
+
+	if (!unit_of(index, address, &unit) || note_entries(index, &unit))
+		return false;
+	entry = fs_table_get(&index->entries, &address);
+	return entry && dwarf_offdie(index->dwarf, *entry, ret_die);
 }
 
 void fs_dwarf_index_close(struct fs_dwarf_index *index)
 {
 	free(index->units.items);
 	free(index->functions.items);
+	fs_table_free(&index->entries);
+	fs_table_free(&index->entered_units);
 	if (index->dwarf)
 		dwarf_end(index->dwarf);
 	*index = (struct fs_dwarf_index){ 0 };

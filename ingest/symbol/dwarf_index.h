@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/table.h"
+
 struct fs_dwarf_range {
 	uint64_t low;
 	uint64_t high;
@@ -28,6 +30,8 @@ struct fs_dwarf_index {
 	struct fs_dwarf_ranges functions; /* of the unit below */
 	Dwarf_Off functions_of;
 	bool functions_known;
+	struct fs_table entries; /* first address -> entry of the function, of units met so far */
+	struct fs_table entered_units;
 };
 
 /* A function as DWARF has it; names lie in the Dwarf. */
@@ -48,6 +52,13 @@ bool fs_dwarf_line(struct fs_dwarf_index *index, uint64_t address, const char **
 /* The function of an address; asking in address order is fast. */
 bool fs_dwarf_function(struct fs_dwarf_index *index, uint64_t address,
 		       struct fs_dwarf_function *ret_function);
+
+/* The entry of the function at an address, and the range of it that holds the address. */
+bool fs_dwarf_function_range(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die,
+			     struct fs_dwarf_range *ret_range);
+
+/* The entry of the function that begins at an address, out of the order of other questions. */
+bool fs_dwarf_function_die(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die);
 
 void fs_dwarf_index_close(struct fs_dwarf_index *index);
 

@@ -8,18 +8,11 @@
  * `destinations` has its mnemonic; strings and the stack are named in `implicit`. A destination
  * that the table does not know has no direction. After Intel SDM volume 2 and AMD APM volume 3.
  */
-#include "ingest/symbol/operand.h"
+#include "ingest/symbol/operand_x86.h"
 
-#include <capstone/capstone.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct fs_x86 {
-	csh handle;
-	cs_insn *instruction;
-	bool bits64;
-};
 
 enum access { ACCESS_UNKNOWN, READS, WRITES, MODIFIES, TOUCHES_NOTHING, PREFETCHES };
 
@@ -219,7 +212,7 @@ void fs_x86_close(struct fs_x86 *x86)
 	free(x86);
 }
 
-static bool decode(struct fs_x86 *x86, const uint8_t *bytes, size_t size)
+bool fs_x86_decode(struct fs_x86 *x86, const uint8_t *bytes, size_t size)
 {
 	uint64_t address = 0;
 
@@ -230,7 +223,7 @@ static bool decode(struct fs_x86 *x86, const uint8_t *bytes, size_t size)
 
 size_t fs_x86_length(struct fs_x86 *x86, const uint8_t *bytes, size_t size)
 {
-	return decode(x86, bytes, size) ? x86->instruction->size : 0;
+	return fs_x86_decode(x86, bytes, size) ? x86->instruction->size : 0;
 }
 
 /* The legacy prefixes, which capstone keeps only the last of each group of. */
@@ -523,7 +516,7 @@ bool fs_operand_x86(struct fs_x86 *x86, const uint8_t *bytes, size_t size,
 	struct prefixes prefixes;
 	const char *name;
 
-	if (!decode(x86, bytes, size))
+	if (!fs_x86_decode(x86, bytes, size))
 		return false;
 	name = cs_insn_name(x86->handle, x86->instruction->id);
 	if (!name)

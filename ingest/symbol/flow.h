@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which type and field an instruction accesses. Runs in the helper.
+ *
+ * The address in a memory operand is followed forward through its function: from parameters and
+ * variables (DWARF location lists), through moves, additions, loads of pointers from known fields,
+ * stack slots and the results of typed calls, to the instruction asked for. Where paths meet, what
+ * they agree on stays. Nothing is guessed: an address whose object is not known has no type.
+ */
+#ifndef FS_INGEST_SYMBOL_FLOW_H
+#define FS_INGEST_SYMBOL_FLOW_H
+
+#include "ingest/symbol/data_type.h"
+#include "ingest/symbol/dwarf_index.h"
+#include "ingest/symbol/operand.h"
+
+/* How the type of an access is known. X(enum suffix, number, name or NULL) */
+#define FS_TYPE_METHOD_LIST(X)                                                                     \
+	X(NONE, 0, NULL)                                                                           \
+	X(VARIABLE, 1, "variable") /* a variable in the base register points to the object */      \
+	X(FLOW, 2, "flow")	   /* the base register was computed or loaded from known ones */ \
+	X(GLOBAL, 3, "global")	   /* a variable at a fixed address */                             \
+	X(LOCAL, 4, "local")	   /* a variable on the stack */                                   \
+	X(THREAD, 5, "thread")	   /* a thread-local variable */
+
+#define FS_ENUM_TYPE_METHOD(suffix, number, name) FS_TYPE_METHOD_##suffix = (number),
+enum fs_type_method { FS_TYPE_METHOD_LIST(FS_ENUM_TYPE_METHOD) FS_TYPE_METHOD_MAX };
+
+struct fs_typed_access {
+	uint32_t type;	  /* of the object; FS_NO_TYPE: not known */
+	int64_t offset;	  /* of the access in it; with `element`, of the first element's */
+	bool element;	  /* an index that is not known was added: offset is one of many */
+	const char *name; /* of the variable that is the object; NULL: reached by pointer */
+	enum fs_type_method method;
+};
+
+/* Where the bytes of a program's code are, and what DWARF says of it. */
+struct fs_flow_source {
+	struct fs_data_types *types;
+	struct fs_dwarf_index *index;
+	struct fs_x86 *x86;	  /* NULL: A64 */
+	uint64_t thread_block;	  /* bytes from the thread pointer to the thread's block; on
+				     x86-64 to be subtracted */
+	/* Read code at a link-time address; the number of bytes got. */
+	size_t (*read)(void *context, uint64_t address, void *buffer, size_t size);
+	void *context;
+};
+
+struct fs_flow;
+
+/* NULL when memory ran out. The source is copied; what it points to must stay. */
+struct fs_flow *fs_flow_open(const struct fs_flow_source *source);
+void fs_flow_close(struct fs_flow *flow);
+
+/*
+ * Type the memory access of the instruction at `address`, which lies in the function that DWARF
+ * has there. False where nothing is known. Asking in address order is fast: a function is followed
+ * once.
+ */
+bool fs_flow_access(struct fs_flow *flow, uint64_t address, struct fs_typed_access *ret_access);
+
+#endif
