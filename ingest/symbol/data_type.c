@@ -314,9 +314,7 @@ bool fs_field_next(struct fs_data_types *types, uint32_t structure, struct fs_fi
 	}
 }
 
-/* The field of a structure that holds a byte; of several (a union's) the first as wide as the
- * access, else the first. */
-static bool field_at(struct fs_data_types *types, uint32_t structure, uint64_t offset,
+bool fs_data_type_field(struct fs_data_types *types, uint32_t structure, uint64_t offset,
 		     uint64_t width, struct fs_field *ret_field)
 {
 	struct fs_field_walk walk = { 0 };
@@ -359,7 +357,7 @@ uint32_t fs_data_type_at(struct fs_data_types *types, uint32_t type, uint64_t of
 			continue;
 		}
 		if (!fs_type_has_fields(known->kind) ||
-		    !field_at(types, type, offset, width, &field) || field.type == FS_NO_TYPE)
+		    !fs_data_type_field(types, type, offset, width, &field) || field.type == FS_NO_TYPE)
 			break;
 		offset -= field.offset;
 		type = field.type;
@@ -476,7 +474,7 @@ size_t fs_data_type_path(struct fs_data_types *types, uint32_t type, uint64_t of
 			continue;
 		}
 		if (!fs_type_has_fields(known->kind) ||
-		    !field_at(types, type, offset, width, &field))
+		    !fs_data_type_field(types, type, offset, width, &field))
 			break;
 		if (field.name && !field.base_class)
 			put(&out, "%s%s", out.used ? "." : "", field.name);

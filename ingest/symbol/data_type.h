@@ -88,6 +88,13 @@ bool fs_field_next(struct fs_data_types *types, uint32_t structure, struct fs_fi
 		   struct fs_field *ret_field);
 
 /*
+ * The field of a structure that holds a byte; of several (a union's) the first as wide as the
+ * access of `width` bytes, else the first. A flexible array holds all behind its start.
+ */
+bool fs_data_type_field(struct fs_data_types *types, uint32_t structure, uint64_t offset,
+			uint64_t width, struct fs_field *ret_field);
+
+/*
  * Go down from `type` to the innermost thing that holds the byte at `offset`, by fields and array
  * elements. *ret_offset is what remains. Of a union's members the first that fits `width` bytes
  * is taken.

@@ -79,7 +79,7 @@ int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf)
 	size_t header;
 
 	*index = (struct fs_dwarf_index){ .dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL) };
-	fs_table_init(&index->entries, 8, 8);
+	fs_table_init(&index->entries, 8, sizeof(struct fs_dwarf_range));
 	fs_table_init(&index->entered_units, 8, 8);
 	if (!index->dwarf)
 		return 0;
@@ -223,11 +223,11 @@ static int note_entries(struct fs_dwarf_index *index, Dwarf_Die *unit)
 		return 0;
 	code = add_functions(&functions, unit, 0);
 	for (size_t i = 0; !code && i < functions.count; i++) {
-		Dwarf_Off *entry =
+		struct fs_dwarf_range *entry =
 			fs_table_put(&index->entries, &functions.items[i].low, NULL, NULL);
 
 		if (entry)
-			*entry = functions.items[i].die;
+			*entry = functions.items[i];
 		else
 			code = FS_NOMEM;
 	}
@@ -235,15 +235,19 @@ static int note_entries(struct fs_dwarf_index *index, Dwarf_Die *unit)
 	return code;
 }
 
-bool fs_dwarf_function_die(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die)
+bool fs_dwarf_entry(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die,
+		    struct fs_dwarf_range *ret_range)
 {
-	const Dwarf_Off *entry;
+	const struct fs_dwarf_range *entry;
 	Dwarf_Die unit;
 
 	if (!unit_of(index, address, &unit) || note_entries(index, &unit))
 		return false;
 	entry = fs_table_get(&index->entries, &address);
-	return entry && dwarf_offdie(index->dwarf, *entry, ret_die);
+	if (!entry || !dwarf_offdie(index->dwarf, entry->die, ret_die))
+		return false;
+	*ret_range = *entry;
+	return true;
 }
 
 void fs_dwarf_index_close(struct fs_dwarf_index *index)

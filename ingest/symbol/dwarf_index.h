@@ -30,7 +30,7 @@ struct fs_dwarf_index {
 	struct fs_dwarf_ranges functions; /* of the unit below */
 	Dwarf_Off functions_of;
 	bool functions_known;
-	struct fs_table entries; /* first address -> entry of the function, of units met so far */
+	struct fs_table entries; /* first address -> fs_dwarf_range, of units met so far */
 	struct fs_table entered_units;
 };
 
@@ -57,8 +57,9 @@ bool fs_dwarf_function(struct fs_dwarf_index *index, uint64_t address,
 bool fs_dwarf_function_range(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die,
 			     struct fs_dwarf_range *ret_range);
 
-/* The entry of the function that begins at an address, out of the order of other questions. */
-bool fs_dwarf_function_die(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die);
+/* The same of the function that begins at an address, fast in any order. */
+bool fs_dwarf_entry(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die,
+		    struct fs_dwarf_range *ret_range);
 
 void fs_dwarf_index_close(struct fs_dwarf_index *index);
 

@@ -24,6 +24,9 @@ enum {
 	ROUNDS_MAX = 32, /* of all blocks; states settle in a few */
 	SLOTS = 48,
 	CHUNK = 4096,
+	CALLEE_MAX = 1 << 14,
+	CALL_DEPTH_MAX = 4,
+	INSTRUCTION_MAX = 16,
 	NULL_PAGE = 4096, /* constants below are no addresses */
 };
 
@@ -34,13 +37,14 @@ enum value_kind {
 	FRAME,	  /* canonical frame address + offset */
 	ABSOLUTE, /* the link-time address `offset` */
 	THREAD,	  /* thread pointer + offset */
+	NUMBER,	  /* something unknown + offset */
 };
 
 struct value {
 	enum value_kind kind;
 	uint32_t type;
 	int64_t offset;
-	bool element;	   /* an unknown multiple of something was added */
+	uint32_t stride;    /* an unknown multiple of this was added; 0: nothing, 1: anything */
 	bool from_variable; /* as a location list says, not computed */
 };
 
@@ -59,9 +63,9 @@ struct block {
 	uint32_t first, last; /* instructions, inclusive */
 	int32_t target;	      /* block jumped to, -1: none */
 	bool leads_on;	      /* into the next block */
-	bool entry;	      /* the function's first */
 	bool changed;
 	struct state state; /* at its start */
+	struct state end;   /* kept where an indirect jump ends it */
 };
 
 struct code {
@@ -73,12 +77,16 @@ struct fs_flow {
 	struct fs_flow_source source;
 	struct fs_globals globals;
 	struct fs_locals locals;
+	struct fs_table callees; /* address -> registers that a call of it changes */
 	struct code *code;
 	size_t code_count, code_capacity;
 	struct block *blocks;
 	size_t block_count;
 	uint64_t low, high; /* of the function that was followed last */
 	bool known;	    /* low and high are set */
+	uint64_t piece_address; /* of the code read last */
+	size_t piece_size;
+	uint8_t piece[CHUNK];
 };
 
 static const struct value lost = { .kind = LOST, .type = FS_NO_TYPE };
@@ -87,8 +95,10 @@ struct fs_flow *fs_flow_open(const struct fs_flow_source *source)
 {
 	struct fs_flow *flow = calloc(1, sizeof(*flow));
 
-	if (flow)
-		flow->source = *source;
+	if (!flow)
+		return NULL;
+	flow->source = *source;
+	fs_table_init(&flow->callees, 8, 8);
 	return flow;
 }
 
@@ -109,7 +119,42 @@ void fs_flow_close(struct fs_flow *flow)
 	forget(flow);
 	free(flow->code);
 	fs_globals_free(&flow->globals);
+	fs_table_free(&flow->callees);
 	free(flow);
+}
+
+/* ---- code ---- */
+
+/* Code is read in pieces; most instructions lie in the last one. */
+static size_t read_code(struct fs_flow *flow, uint64_t address, const uint8_t **ret_bytes)
+{
+	size_t left;
+
+	if (address < flow->piece_address || address - flow->piece_address >= flow->piece_size ||
+	    flow->piece_size - (size_t)(address - flow->piece_address) < INSTRUCTION_MAX) {
+		flow->piece_address = address;
+		flow->piece_size = flow->source.read(flow->source.context, address, flow->piece,
+						     sizeof(flow->piece));
+	}
+	left = flow->piece_size - (size_t)(address - flow->piece_address);
+	*ret_bytes = flow->piece + (address - flow->piece_address);
+	return left;
+}
+
+static bool decode_one(struct fs_flow *flow, uint64_t address,
+		       struct fs_instruction *ret_instruction)
+{
+	const uint8_t *bytes;
+	size_t left = read_code(flow, address, &bytes);
+	uint32_t word;
+
+	if (flow->source.x86)
+		return fs_step_x86(flow->source.x86, bytes, left, address, ret_instruction);
+	if (left < sizeof(word))
+		return false;
+	memcpy(&word, bytes, sizeof(word));
+	fs_step_a64(word, address, ret_instruction);
+	return true;
 }
 
 /* ---- values ---- */
@@ -145,6 +190,18 @@ static int64_t modulo(int64_t value, int64_t size)
 	return rest < 0 ? rest + size : rest;
 }
 
+/* The stride of two indexes that were added: their greatest common divisor. */
+static uint32_t common_stride(uint32_t left, uint32_t right)
+{
+	while (right) {
+		uint32_t rest = left % right;
+
+		left = right;
+		right = rest;
+	}
+	return left;
+}
+
 static struct value merge(const struct fs_flow *flow, struct value left, struct value right)
 {
 	const struct fs_data_type *type;
@@ -159,7 +216,7 @@ static struct value merge(const struct fs_flow *flow, struct value left, struct 
 		return right;
 	if (left.kind != right.kind || left.type != right.type)
 		return lost;
-	left.element |= right.element;
+	left.stride = common_stride(left.stride, right.stride);
 	left.from_variable &= right.from_variable;
 	if (left.offset == right.offset)
 		return left;
@@ -168,14 +225,14 @@ static struct value merge(const struct fs_flow *flow, struct value left, struct 
 	    modulo(left.offset, (int64_t)type->size) != modulo(right.offset, (int64_t)type->size))
 		return lost;
 	left.offset = modulo(left.offset, (int64_t)type->size);
-	left.element = true;
+	left.stride = common_stride(left.stride, (uint32_t)type->size);
 	return left;
 }
 
 static bool same(const struct value *left, const struct value *right)
 {
 	return left->kind == right->kind && left->type == right->type &&
-	       left->offset == right->offset && left->element == right->element &&
+	       left->offset == right->offset && left->stride == right->stride &&
 	       left->from_variable == right->from_variable;
 }
 
@@ -314,34 +371,56 @@ static const struct fs_local *local_at(const struct fs_flow *flow, const struct 
 
 /* ---- memory ---- */
 
+static void add_constant(struct value *value, int64_t constant)
+{
+	if (value->kind == LOST && constant)
+		value->kind = NUMBER;
+	if (value->kind != LOST && value->kind != UNREACHED)
+		value->offset = (int64_t)((uint64_t)value->offset + (uint64_t)constant);
+}
+
+/* Add an index of which at most a constant part is known. */
+static void add_index(struct value *value, const struct value *index, uint8_t scale)
+{
+	if (is_null(index)) {
+		add_constant(value, index->offset * scale);
+		return;
+	}
+	if (index->kind == NUMBER && scale)
+		add_constant(value, (int64_t)((uint64_t)index->offset * scale));
+	value->stride = common_stride(value->stride, scale ? scale : 1);
+	if (index->kind == NUMBER && index->stride)
+		value->stride = common_stride(value->stride, index->stride * scale);
+}
+
 /* The address that a LOAD or STORE has. */
 static struct value place_of(const struct state *state, const struct fs_step *step)
 {
 	struct value value = { .kind = ABSOLUTE, .type = FS_NO_TYPE };
-	struct value index = lost;
+	bool indexed = step->index != FS_NO_REGISTER;
 
-	if (step->index != FS_NO_REGISTER)
-		index = state->registers[step->index];
-	if (step->source != FS_NO_REGISTER)
-		value = state->registers[step->source];
-	else if (step->thread)
+	if (step->thread)
 		value.kind = THREAD;
-	/* x86 may have the pointer in the index: base and index of scale 1 are alike */
-	if (step->index != FS_NO_REGISTER) {
-		bool swapped = value.kind == LOST && step->scale == 1 && index.kind != LOST;
+	if (step->source != FS_NO_REGISTER && !step->thread)
+		value = state->registers[step->source];
+	if (step->source != FS_NO_REGISTER && step->thread)
+		add_index(&value, &state->registers[step->source], 1);
+	if (indexed) {
+		const struct value *index = &state->registers[step->index];
+		bool swapped = (value.kind == LOST || value.kind == NUMBER) && step->scale == 1 &&
+			       index->kind != LOST && index->kind != NUMBER;
 
-		if (swapped)
-			value = index;
-		else if (is_null(&index) && step->source != FS_NO_REGISTER)
-			value.offset += index.offset * step->scale;
-		value.element |= swapped || !is_null(&index);
+		/* on x86 base and index of scale 1 are alike */
+		if (swapped) {
+			struct value base = value;
+
+			value = *index;
+			add_index(&value, &base, 1);
+		} else {
+			add_index(&value, index, step->scale);
+		}
 	}
-	if (step->thread && step->source != FS_NO_REGISTER) {
-		value.kind = THREAD; /* an offset in a register is not known */
-		value.element = true;
-	}
-	if (value.kind != LOST && value.kind != UNREACHED)
-		value.offset = (int64_t)((uint64_t)value.offset + (uint64_t)step->constant);
+	add_constant(&value, step->constant);
 	return value;
 }
 
@@ -363,27 +442,62 @@ static bool global_access(struct fs_flow *flow, const struct value *place,
 		.type = global->type,
 		.offset = (int64_t)((place->kind == THREAD ? offset : (uint64_t)place->offset) -
 				    global->address),
-		.element = place->element,
+		.stride = place->stride,
 		.name = global->name,
 		.method = place->kind == THREAD ? FS_TYPE_METHOD_THREAD : FS_TYPE_METHOD_GLOBAL,
 	};
 	return true;
 }
 
-/* Bring an offset that left its object back into it: objects of one type stand in arrays. What
- * lies before the start may be another member of an unknown container. */
+/* Whether an index of a stride stays within arrays when it begins at a byte of a type. */
+static bool is_in_array(const struct fs_flow *flow, uint32_t number, uint64_t offset,
+			uint32_t stride)
+{
+	const struct fs_data_type *type = fs_data_type(flow->source.types, number);
+	const struct fs_data_type *element;
+	struct fs_field field;
+
+	while (type && fs_type_has_fields(type->kind)) {
+		if (!fs_data_type_field(flow->source.types, number, offset, 0, &field))
+			return false;
+		offset -= field.offset;
+		number = field.type;
+		type = fs_data_type(flow->source.types, number);
+	}
+	if (!type || type->kind != FS_TYPE_ARRAY)
+		return false;
+	element = fs_data_type(flow->source.types, type->target);
+	if (!element || !element->size)
+		return false;
+	return stride == 1 || stride % element->size == 0 ||
+	       is_in_array(flow, type->target, offset % element->size, stride);
+}
+
+/*
+ * Bring an offset that left its object back into it: objects of one type stand in arrays. What
+ * lies before the start may be another member of an unknown container. An index must go by whole
+ * objects or run within an array of the object.
+ */
 static bool settle_offset(const struct fs_flow *flow, struct fs_typed_access *access)
 {
 	const struct fs_data_type *type = fs_data_type(flow->source.types, access->type);
+	bool whole;
 
 	if (!type || !type->size || type->size > INT32_MAX)
-		return type && access->offset == 0;
-	if (access->offset >= 0 && (uint64_t)access->offset < type->size)
+		return type && access->offset == 0 && !access->stride;
+	whole = access->stride % type->size == 0 || !fs_type_has_fields(type->kind);
+	if (access->offset < 0 || (uint64_t)access->offset >= type->size) {
+		if (fs_type_has_fields(type->kind) &&
+		    (!whole || (access->offset < 0 && !access->stride)))
+			return false;
+		access->offset = modulo(access->offset, (int64_t)type->size);
+		access->stride = common_stride(access->stride, (uint32_t)type->size);
+	}
+	if (whole && type->kind != FS_TYPE_ARRAY)
 		return true;
-	if (fs_type_has_fields(type->kind) && access->offset < 0 && !access->element)
-		return false;
-	access->offset = modulo(access->offset, (int64_t)type->size);
-	access->element = true;
+	if (!is_in_array(flow, access->type, (uint64_t)access->offset, access->stride))
+		return !access->stride;
+	access->within = access->stride != 0;
 	return true;
 }
 
@@ -398,7 +512,7 @@ static bool access_at(struct fs_flow *flow, const struct state *state, uint64_t 
 		*ret_access = (struct fs_typed_access){
 			.type = place->type,
 			.offset = place->offset,
-			.element = place->element,
+			.stride = place->stride,
 			.method = place->from_variable ? FS_TYPE_METHOD_VARIABLE
 						       : FS_TYPE_METHOD_FLOW,
 		};
@@ -409,15 +523,15 @@ static bool access_at(struct fs_flow *flow, const struct state *state, uint64_t 
 			return false;
 		*ret_access = (struct fs_typed_access){ .type = local->type,
 							.offset = place->offset - local->offset,
-							.element = place->element,
+							.stride = place->stride,
 							.name = local->name,
 							.method = FS_TYPE_METHOD_LOCAL };
 		if (local->place == FS_PLACE_MEMORY)
 			ret_access->offset -= state->registers[local->reg].offset;
-		return true;
+		return settle_offset(flow, ret_access);
 	case ABSOLUTE:
 	case THREAD:
-		return global_access(flow, place, ret_access);
+		return global_access(flow, place, ret_access) && settle_offset(flow, ret_access);
 	default:
 		return false;
 	}
@@ -435,7 +549,7 @@ static struct value load_from(struct fs_flow *flow, struct state *state, uint64_
 
 	if (step->width != 8)
 		return lost;
-	if (place.kind == FRAME && !place.element) {
+	if (place.kind == FRAME && !place.stride) {
 		slot = find_slot(state, place.offset);
 		if (slot && slot->kind != LOST)
 			return *slot;
@@ -461,28 +575,85 @@ static struct value indexed(const struct state *state, const struct fs_step *ste
 }
 
 /* Registers that a call may change, by the procedure call standards of AAPCS64 and System V. */
-static void lose_call(const struct fs_flow *flow, struct state *state)
+static uint32_t volatile_registers(const struct fs_flow *flow)
 {
-	static const int8_t x86[] = { 0, 1, 2, 4, 5, 8, 9, 10, 11 };
+	return flow->source.x86 ? 0xf37 : 0x4007ffff;
+}
 
-	if (!flow->source.x86) {
-		for (int i = 0; i <= 18; i++)
-			state->registers[i] = lost;
-		state->registers[30] = lost;
-		return;
+static uint32_t changed_by(struct fs_flow *flow, uint64_t function, unsigned int depth);
+
+/* The registers that one instruction of a callee changes. */
+static uint32_t changed_here(struct fs_flow *flow, const struct fs_instruction *instruction,
+			     const struct fs_dwarf_range *range, unsigned int depth)
+{
+	uint32_t changed = 0;
+
+	for (uint8_t i = 0; i < instruction->count; i++) {
+		const struct fs_step *step = &instruction->steps[i];
+		uint64_t target = (uint64_t)step->constant;
+		bool leaves = step->kind == FS_STEP_JUMP &&
+			      (target < range->low || target >= range->high);
+
+		if (step->kind == FS_STEP_CALL || leaves)
+			changed |= changed_by(flow, target, depth + 1);
+		else if (step->kind < FS_STEP_CALL && step->kind != FS_STEP_STORE &&
+			 step->target != FS_NO_REGISTER)
+			changed |= 1u << step->target;
 	}
-	for (size_t i = 0; i < sizeof(x86); i++)
-		state->registers[x86[i]] = lost;
+	return changed;
+}
+
+/*
+ * The registers that a call changes. Compilers look into functions of the same unit (GCC's
+ * -fipa-ra) and keep values in volatile registers that the callee does not touch; so do we.
+ */
+static uint32_t changed_by(struct fs_flow *flow, uint64_t function, unsigned int depth)
+{
+	uint32_t all = volatile_registers(flow);
+	struct fs_dwarf_range range;
+	uint64_t *known;
+	uint32_t changed = 0;
+	Dwarf_Die callee;
+
+	if (!function || depth > CALL_DEPTH_MAX)
+		return all;
+	known = fs_table_get(&flow->callees, &function);
+	if (known)
+		return (uint32_t)*known;
+	if (fs_dwarf_entry(flow->source.index, function, &callee, &range) &&
+	    range.high - range.low <= CALLEE_MAX) {
+		uint64_t at = range.low;
+		struct fs_instruction instruction;
+
+		while (at < range.high && (changed & all) != all &&
+		       decode_one(flow, at, &instruction)) {
+			changed |= changed_here(flow, &instruction, &range, depth);
+			at += instruction.length;
+		}
+		changed = at < range.high ? all : changed & all;
+	} else {
+		changed = all;
+	}
+	known = fs_table_put(&flow->callees, &function, NULL, NULL);
+	if (known)
+		*known = changed;
+	return changed;
 }
 
 static void call(struct fs_flow *flow, const struct fs_step *step, struct state *state)
 {
+	uint32_t changed = changed_by(flow, (uint64_t)step->constant, 0);
 	const struct fs_data_type *type;
+	struct fs_dwarf_range range;
 	Dwarf_Die callee;
 
-	lose_call(flow, state);
+	changed |= 1; /* the result */
+	for (int i = 0; i < FS_STEP_REGISTERS; i++) {
+		if (changed >> i & 1)
+			state->registers[i] = lost;
+	}
 	if (!step->constant ||
-	    !fs_dwarf_function_die(flow->source.index, (uint64_t)step->constant, &callee))
+	    !fs_dwarf_entry(flow->source.index, (uint64_t)step->constant, &callee, &range))
 		return;
 	type = fs_data_type(flow->source.types, fs_data_type_of(flow->source.types, &callee));
 	if (type && type->kind == FS_TYPE_POINTER && type->target != FS_NO_TYPE)
@@ -513,7 +684,7 @@ static void run_step(struct fs_flow *flow, const struct fs_step *step, uint64_t 
 		break;
 	case FS_STEP_STORE:
 		value = place_of(state, step);
-		if (value.kind == FRAME && !value.element)
+		if (value.kind == FRAME && !value.stride)
 			set_slot(state, value.offset,
 				 step->target == FS_NO_REGISTER || step->width != 8
 					 ? lost
@@ -548,37 +719,16 @@ static void run_instruction(struct fs_flow *flow, const struct code *code, struc
 		run_step(flow, &code->instruction.steps[i], code->address, state);
 }
 
-/* ---- code and blocks ---- */
+/* ---- blocks ---- */
 
 /* Decode all of [low, high); bytes that are no instruction end it. */
 static int decode(struct fs_flow *flow)
 {
-	uint8_t buffer[CHUNK];
+	struct fs_instruction instruction;
 	uint64_t at = flow->low;
-	uint64_t start = 0;
-	size_t have = 0;
 
 	flow->code_count = 0;
-	while (at < flow->high) {
-		struct fs_instruction instruction;
-		size_t left;
-		uint32_t word;
-
-		if (!have || at - start + 16 > have) {
-			start = at;
-			have = flow->source.read(flow->source.context, at, buffer, sizeof(buffer));
-		}
-		left = have - (size_t)(at - start);
-		if (flow->source.x86) {
-			if (!fs_step_x86(flow->source.x86, buffer + (at - start), left, at,
-					 &instruction))
-				break;
-		} else {
-			if (left < sizeof(word))
-				break;
-			memcpy(&word, buffer + (at - start), sizeof(word));
-			fs_step_a64(word, at, &instruction);
-		}
+	while (at < flow->high && decode_one(flow, at, &instruction)) {
 		FS_TRY(FS_RESERVE(flow->code, flow->code_capacity, flow->code_count + 1));
 		flow->code[flow->code_count++] = (struct code){ at, instruction };
 		at += instruction.length;
@@ -699,20 +849,6 @@ static void entry_state(const struct fs_flow *flow, struct state *state)
 						  .offset = flow->source.x86 ? -8 : 0 };
 }
 
-/* Blocks that nothing known leads to: behind an indirect jump the frame is the function's. */
-static void enter_unreached(struct fs_flow *flow)
-{
-	for (size_t i = 1; i < flow->block_count; i++) {
-		struct block *block = &flow->blocks[i];
-
-		if (block->state.registers[0].kind != UNREACHED)
-			continue;
-		for (int k = 0; k < FS_STEP_REGISTERS; k++)
-			block->state.registers[k] = lost;
-		block->changed = true;
-	}
-}
-
 static void pass_on(struct fs_flow *flow, const struct state *state, int64_t to)
 {
 	struct block *block;
@@ -733,6 +869,7 @@ static void run_block(struct fs_flow *flow, size_t number)
 	apply_locals(flow, flow->code[block->first].address, true, &state);
 	for (uint32_t i = block->first; i <= block->last; i++)
 		run_instruction(flow, &flow->code[i], &state);
+	block->end = state;
 	pass_on(flow, &state, block->target);
 	if (block->leads_on)
 		pass_on(flow, &state, (int64_t)number + 1);
@@ -753,6 +890,55 @@ static void run_changed(struct fs_flow *flow)
 	}
 }
 
+static bool is_reached(const struct block *block)
+{
+	return block->state.registers[0].kind != UNREACHED;
+}
+
+/* The cases of a switch have no known predecessor: they take the state at the indirect jump. */
+static void enter_cases(struct fs_flow *flow, bool *reached)
+{
+	for (size_t i = 0; i < flow->block_count; i++)
+		reached[i] = is_reached(&flow->blocks[i]);
+	for (size_t i = 0; i < flow->block_count; i++) {
+		const struct fs_step *step = ending(&flow->code[flow->blocks[i].last]);
+
+		if (!reached[i] || !step || step->kind != FS_STEP_JUMP || step->constant)
+			continue;
+		for (size_t k = 1; k < flow->block_count; k++) {
+			if (!reached[k])
+				pass_on(flow, &flow->blocks[i].end, (int64_t)k);
+		}
+	}
+}
+
+/* What is left, such as landing pads of exceptions, is run without telling others. */
+static void enter_rest(struct fs_flow *flow)
+{
+	for (size_t i = 1; i < flow->block_count; i++) {
+		struct block *block = &flow->blocks[i];
+
+		for (int k = 0; !is_reached(block) && k < FS_STEP_REGISTERS; k++)
+			block->state.registers[FS_STEP_REGISTERS - 1 - k] = lost;
+	}
+}
+
+static int run(struct fs_flow *flow)
+{
+	bool *reached = calloc(flow->block_count, sizeof(*reached));
+
+	if (!reached)
+		return FS_NOMEM;
+	entry_state(flow, &flow->blocks[0].state);
+	flow->blocks[0].changed = true;
+	run_changed(flow);
+	enter_cases(flow, reached);
+	run_changed(flow);
+	enter_rest(flow);
+	free(reached);
+	return 0;
+}
+
 static int follow(struct fs_flow *flow, Dwarf_Die *function, uint64_t low, uint64_t high)
 {
 	forget(flow);
@@ -768,12 +954,7 @@ static int follow(struct fs_flow *flow, Dwarf_Die *function, uint64_t low, uint6
 	FS_TRY(make_blocks(flow));
 	if (!flow->block_count)
 		return 0;
-	entry_state(flow, &flow->blocks[0].state);
-	flow->blocks[0].changed = true;
-	run_changed(flow);
-	enter_unreached(flow);
-	run_changed(flow);
-	return 0;
+	return run(flow);
 }
 
 /* The block of an instruction. */

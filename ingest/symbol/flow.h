@@ -28,8 +28,9 @@ enum fs_type_method { FS_TYPE_METHOD_LIST(FS_ENUM_TYPE_METHOD) FS_TYPE_METHOD_MA
 
 struct fs_typed_access {
 	uint32_t type;	  /* of the object; FS_NO_TYPE: not known */
-	int64_t offset;	  /* of the access in it; with `element`, of the first element's */
-	bool element;	  /* an index that is not known was added: offset is one of many */
+	int64_t offset;	  /* of the access in it; if `within`, of an array's first element */
+	uint32_t stride;  /* an unknown multiple of this was added to the address; 0: none */
+	bool within;	  /* that index runs within an array of the object, else by whole objects */
 	const char *name; /* of the variable that is the object; NULL: reached by pointer */
 	enum fs_type_method method;
 };

@@ -89,6 +89,11 @@ static void immediate(uint32_t word, uint64_t address, struct fs_instruction *in
 					 : (int64_t)(address + (uint64_t)offset);
 	} else if ((word & 0x1f800000) == 0x11000000) {
 		add_immediate(word, instruction);
+	} else if ((word & 0x7fe00000) == 0x52800000 && target != SP) { /* movz of 16 bits */
+		struct fs_step *step = add(instruction, FS_STEP_ADDRESS);
+
+		step->target = (int8_t)target;
+		step->constant = (int64_t)field(word, 20, 5);
 	} else if ((word & 0x1f800000) == 0x12000000 && field(word, 30, 29) != 3 && target == SP) {
 		add(instruction, FS_STEP_LOSE)->target = SP; /* and sp, x, #mask */
 	} else {
@@ -161,8 +166,8 @@ static void data_register(uint32_t word, struct fs_instruction *instruction)
 	if ((word & 0xffe0ffe0) == 0xaa0003e0) { /* mov */
 		if (target != SP && right != SP)
 			copy(instruction, target, right, 0);
-		else
-			lose(instruction, target);
+		else if (target != SP) /* from the zero register */
+			add(instruction, FS_STEP_ADDRESS)->target = (int8_t)target;
 	} else if ((word & 0xffe00000) == 0x8b000000 && target != SP && left != SP) {
 		indexed(instruction, target, left, right, field(word, 15, 10));
 	} else if ((word & 0xffe00000) == 0x8b200000) { /* add, extended register */
