@@ -26,9 +26,7 @@ struct load {
 	struct fs_hash_file hash;
 	bool hash_begun;
 	struct fs_trace_facts facts;
-	struct fs_symbols_of_trace symbols;
-	struct fs_symbol_query *queries;
-	struct fs_symbol_result *results;
+	struct fs_names symbols;
 	char *name;
 	bool has_symbols;
 	int decode_code;
@@ -69,6 +67,7 @@ static int read_bases(struct load *load, struct fs_id_bases *bases)
 	FS_TRY(next_id(load, "trace", "id", &load->facts.id));
 	FS_TRY(next_id(load, "dso", "id", &load->facts.dso_base));
 	FS_TRY(next_id(load, "function", "id", &load->facts.function_base));
+	FS_TRY(next_id(load, "type", "id", &load->facts.type_base));
 	FS_TRY(next_id(load, "event", "id", &bases->event));
 	FS_TRY(next_id(load, "thread", "id", &bases->thread));
 	FS_TRY(next_id(load, "code", "id", &bases->code));
@@ -152,7 +151,8 @@ static int remove_trace(struct load *load, int64_t trace)
 {
 	static const struct {
 		const char *column, *owner;
-	} owners[] = { { "event_id", "event" }, { "thread_id", "thread" }, { "dso_id", "dso" } };
+	} owners[] = { { "event_id", "event" }, { "thread_id", "thread" }, { "dso_id", "dso" },
+		       { "type_id", "type" } };
 	const struct fs_table_definition *last = fs_schema_tables;
 	char sql[256];
 
@@ -243,87 +243,18 @@ static const char *describe_options(const struct load *load, struct json_object 
 
 /* ---- symbols ---- */
 
-static bool wants_symbols(const struct fs_session *session, const struct fs_dso *dso)
-{
-	const char *path = fs_interned(&session->strings, dso->path, NULL);
-
-	return dso->samples && path[0] == '/' && path[1] != '/';
-}
-
-/* Sort the queries by DSO: count, place, fill. */
-static int make_queries(struct load *load)
-{
-	const struct fs_session *session = &load->session;
-	const struct fs_decoder *decoder = &load->decoder;
-	struct fs_symbols_of_trace *symbols = &load->symbols;
-	size_t codes = decoder->code_ids.count;
-	size_t used = 0;
-
-	symbols->dsos = calloc(session->maps.dso_count + 1, sizeof(*symbols->dsos));
-	symbols->dso_of = calloc(session->maps.dso_count + 1, sizeof(*symbols->dso_of));
-	symbols->result_of = calloc(codes + 1, sizeof(*symbols->result_of));
-	load->queries = calloc(codes + 1, sizeof(*load->queries));
-	load->results = calloc(codes + 1, sizeof(*load->results));
-	if (!symbols->dsos || !symbols->dso_of || !symbols->result_of || !load->queries ||
-	    !load->results)
-		return FS_NOMEM;
-	for (size_t i = 0; i < session->maps.dso_count; i++) {
-		const struct fs_dso *dso = &session->maps.dsos[i];
-		struct fs_symbol_dso *asked = &symbols->dsos[symbols->dso_count];
-
-		if (!wants_symbols(session, dso))
-			continue;
-		symbols->dso_of[i] = ++symbols->dso_count;
-		*asked = (struct fs_symbol_dso){
-			.path = fs_interned(&session->strings, dso->path, NULL),
-			.fd = -1,
-			.build_id = dso->build_id == FS_NONE
-					    ? NULL
-					    : fs_interned(&session->strings,
-							  (uint32_t)dso->build_id, NULL),
-		};
-	}
-	for (size_t i = 0; i < codes; i++) {
-		const struct fs_code *code = fs_decoder_code(decoder, i);
-
-		if (code->dso != FS_NONE && symbols->dso_of[code->dso])
-			symbols->dsos[symbols->dso_of[code->dso] - 1].query_count++;
-	}
-	for (size_t i = 0; i < symbols->dso_count; i++) {
-		symbols->dsos[i].queries = load->queries + used;
-		symbols->dsos[i].results = load->results + used;
-		used += symbols->dsos[i].query_count;
-		symbols->dsos[i].query_count = 0;
-	}
-	for (size_t i = 0; i < codes; i++) {
-		const struct fs_code *code = fs_decoder_code(decoder, i);
-		struct fs_symbol_dso *dso;
-
-		if (code->dso == FS_NONE || !symbols->dso_of[code->dso])
-			continue;
-		dso = &symbols->dsos[symbols->dso_of[code->dso] - 1];
-		symbols->result_of[i] = dso->query_count;
-		load->queries[dso->queries - load->queries + (ptrdiff_t)dso->query_count++] =
-			(struct fs_symbol_query){ .offset = code->offset, .exact = code->exact };
-	}
-	return 0;
-}
-
 static int ask_binaries(struct load *load, struct fs_error *error)
 {
-	struct fs_symbol_options options = {
+	const struct fs_symbol_options options = {
 		.roots = load->options->symbol_roots,
 		.root_count = load->options->symbol_root_count,
 		.allow_unverified = load->options->unverified_symbols,
-		.strings = &load->symbols.strings,
 	};
 
 	if (!options.root_count)
 		return 0;
-	if (make_queries(load))
-		return fs_fail(error, FS_NOMEM, "out of memory");
 	load->has_symbols = true;
-	return fs_symbolise(&options, load->symbols.dsos, load->symbols.dso_count, NULL, error);
+	return fs_names_ask(&load->symbols, &load->decoder, options, error);
 }
 
 /* ---- the decoding thread ---- */
@@ -501,14 +432,7 @@ static int load_trace(struct load *load, struct fs_load_result *result)
 static void free_load(struct load *load)
 {
 	fs_hash_file_end(&load->hash, NULL);
-	for (size_t i = 0; i < load->symbols.dso_count; i++)
-		fs_symbol_dso_free(&load->symbols.dsos[i]);
-	free(load->symbols.dsos);
-	free(load->symbols.dso_of);
-	free(load->symbols.result_of);
-	fs_interner_free(&load->symbols.strings);
-	free(load->queries);
-	free(load->results);
+	fs_names_free(&load->symbols);
 	free(load->name);
 	fs_queue_free(&load->queue);
 	fs_decoder_close(&load->decoder);
@@ -522,7 +446,7 @@ int fs_load(sqlite3 *db, const struct fs_load_options *options, struct fs_load_r
 	struct fs_load_result result = { 0 };
 	int code;
 
-	fs_interner_init(&load.symbols.strings);
+	fs_names_init(&load.symbols);
 	code = fs_session_open(&load.session, options->path, error);
 	if (!code)
 		code = load_trace(&load, &result);

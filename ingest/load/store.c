@@ -19,7 +19,7 @@ struct store {
 	const struct fs_decoder *decoder;
 	const struct fs_session *session;
 	const struct fs_trace_facts *facts;
-	const struct fs_symbols_of_trace *symbols;
+	const struct fs_names *symbols;
 	struct fs_error *error;
 	sqlite3_stmt *insert;
 	int columns; /* of the table */
@@ -612,7 +612,7 @@ static const char *dso_kind(const char *path, uint16_t cpumode)
 static int store_dsos(struct store *store)
 {
 	const struct fs_session *session = store->session;
-	const struct fs_symbols_of_trace *symbols = store->symbols;
+	const struct fs_names *symbols = store->symbols;
 
 	FS_TRY(begin_table(store, "dso"));
 	for (size_t i = 0; i < session->maps.dso_count; i++) {
@@ -683,10 +683,103 @@ static int store_ksymbol(struct store *store, size_t dso, int64_t id)
 	return end_row(store);
 }
 
+/* What was asked of a DSO of the session; NULL: nothing. */
+static const struct fs_symbol_dso *asked_dso(const struct store *store, size_t dso)
+{
+	const struct fs_names *symbols = store->symbols;
+
+	return symbols && symbols->dso_of[dso] ? &symbols->dsos[symbols->dso_of[dso] - 1] : NULL;
+}
+
+static int store_fields(struct store *store, const struct fs_symbol_dso *dso, int64_t first)
+{
+	uint32_t type = FS_SYMBOL_NONE;
+	int64_t index = 0;
+
+	for (size_t i = 0; i < dso->field_count; i++) {
+		const struct fs_symbol_field *field = &dso->fields[i];
+
+		index = field->type == type ? index + 1 : 0;
+		type = field->type;
+		add_integer(store, first + type);
+		add_integer(store, index);
+		add_text(store, symbol_text(store, field->name));
+		add_text(store, symbol_text(store, field->type_name));
+		add_optional(store, field->member != FS_SYMBOL_NONE, first + field->member);
+		add_integer(store, (int64_t)field->offset);
+		add_integer(store, (int64_t)field->size);
+		add_optional(store, field->elements, (int64_t)field->elements);
+		add_optional(store, field->bit_size, field->bit_offset);
+		add_optional(store, field->bit_size, field->bit_size);
+		add_integer(store, field->base_class);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
+/* Types of all asked DSOs and their fields; ret_first gets the id of each session DSO's first. */
+static int store_types(struct store *store, int64_t *ret_first)
+{
+	const struct fs_names *symbols = store->symbols;
+	size_t dsos = symbols ? store->session->maps.dso_count : 0;
+	int64_t next = store->facts->type_base;
+
+	FS_TRY(begin_table(store, "type"));
+	for (size_t i = 0; i < dsos; i++) {
+		const struct fs_symbol_dso *dso = asked_dso(store, i);
+
+		ret_first[i] = next;
+		for (size_t k = 0; dso && k < dso->type_count; k++) {
+			add_integer(store, next++);
+			add_integer(store, store->facts->id);
+			add_integer(store, store->facts->dso_base + (int64_t)i);
+			add_text(store, symbol_text(store, dso->types[k].name));
+			add_text(store, fs_type_kind_name(dso->types[k].kind));
+			add_optional(store, dso->types[k].size, (int64_t)dso->types[k].size);
+			FS_TRY(end_row(store));
+		}
+	}
+	FS_TRY(begin_table(store, "field"));
+	for (size_t i = 0; i < dsos; i++) {
+		if (asked_dso(store, i))
+			FS_TRY(store_fields(store, asked_dso(store, i), ret_first[i]));
+	}
+	return 0;
+}
+
+/* Variables at sampled data addresses. */
+static int store_variables(struct store *store, const int64_t *first_type)
+{
+	const struct fs_names *symbols = store->symbols;
+
+	FS_TRY(begin_table(store, "variable"));
+	for (size_t i = 0; symbols && i < symbols->object_count; i++) {
+		const struct fs_object_asked *asked = &symbols->objects[i];
+		const struct fs_symbol_dso *dso = asked_dso(store, asked->dso);
+		const struct fs_symbol_object *object = dso ? &dso->objects[asked->query] : NULL;
+		bool typed;
+
+		if (!object || object->name == FS_SYMBOL_NONE)
+			continue;
+		typed = object->type != FS_SYMBOL_NONE;
+		add_integer(store, store->facts->id);
+		add_integer(store, store->decoder->bases.space + asked->space);
+		add_integer(store, (int64_t)asked->addr);
+		add_integer(store, store->facts->dso_base + asked->dso);
+		add_text(store, symbol_text(store, object->name));
+		add_integer(store, (int64_t)(asked->addr - object->offset));
+		add_optional(store, object->size, (int64_t)object->size);
+		add_optional(store, typed, typed ? first_type[asked->dso] + object->type : 0);
+		add_text(store, symbol_text(store, object->field));
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
 /* Functions of all asked DSOs; ret_first gets the id of each session DSO's first. */
 static int store_functions(struct store *store, int64_t *ret_first)
 {
-	const struct fs_symbols_of_trace *symbols = store->symbols;
+	const struct fs_names *symbols = store->symbols;
 	int64_t next = store->facts->function_base;
 
 	FS_TRY(begin_table(store, "function"));
@@ -721,13 +814,7 @@ static int store_functions(struct store *store, int64_t *ret_first)
 static struct fs_symbol_result result_of(const struct store *store, size_t index,
 					 const struct fs_code *code)
 {
-	static const struct fs_symbol_result nothing = {
-		.function = FS_SYMBOL_NONE,
-		.file = FS_SYMBOL_NONE,
-		.op = -1,
-		.base_register = FS_SYMBOL_NONE,
-	};
-	const struct fs_symbols_of_trace *symbols = store->symbols;
+	const struct fs_names *symbols = store->symbols;
 
 	if (code->dso != FS_NONE &&
 	    store->session->maps.dsos[code->dso].cpumode == FS_CPUMODE_KSYMBOL) {
@@ -738,11 +825,27 @@ static struct fs_symbol_result result_of(const struct store *store, size_t index
 		return whole;
 	}
 	if (!symbols || code->dso == FS_NONE || !symbols->dso_of[code->dso])
-		return nothing;
+		return fs_symbol_result_unknown();
 	return symbols->dsos[symbols->dso_of[code->dso] - 1].results[symbols->result_of[index]];
 }
 
-static int store_code(struct store *store, size_t index, const int64_t *first_function)
+/* The columns that say what an instruction accesses. */
+static void add_access_type(struct store *store, const struct fs_symbol_result *result,
+			    int64_t first_type)
+{
+	bool typed = result->type != FS_SYMBOL_NONE;
+
+	add_optional(store, typed, first_type + result->type);
+	add_optional(store, typed, result->type_offset);
+	add_optional(store, typed, result->stride);
+	add_optional(store, typed, result->within);
+	add_text(store, typed ? fs_type_method_name(result->type_method) : NULL);
+	add_text(store, typed ? symbol_text(store, result->variable) : NULL);
+	add_text(store, typed ? symbol_text(store, result->field) : NULL);
+}
+
+static int store_code(struct store *store, size_t index, const int64_t *first_function,
+		      const int64_t *first_type)
 {
 	const struct fs_code *code = fs_decoder_code(store->decoder, index);
 	struct fs_symbol_result result = result_of(store, index, code);
@@ -769,25 +872,35 @@ static int store_code(struct store *store, size_t index, const int64_t *first_fu
 	add_text(store, symbol_text(store, result.base_register));
 	add_optional(store, result.base_register != FS_SYMBOL_NONE, result.displacement);
 	add_text(store, method);
+	add_access_type(store, &result, mapped ? first_type[code->dso] : 0);
 	add_integer(store, (int64_t)code->samples);
 	return end_row(store);
+}
+
+static int store_names(struct store *store, int64_t *first_function, int64_t *first_type)
+{
+	const struct fs_decoder *decoder = store->decoder;
+
+	FS_TRY(store_types(store, first_type));
+	FS_TRY(store_variables(store, first_type));
+	FS_TRY(store_functions(store, first_function));
+	FS_TRY(begin_table(store, "code"));
+	for (size_t i = 0; i < decoder->code_ids.count; i++)
+		FS_TRY(store_code(store, i, first_function, first_type));
+	return 0;
 }
 
 static int store_codes(struct store *store)
 {
 	const struct fs_decoder *decoder = store->decoder;
-	int64_t *first_function =
-		calloc(store->session->maps.dso_count + 1, sizeof(*first_function));
+	size_t dsos = store->session->maps.dso_count;
+	int64_t *firsts = calloc(2 * dsos + 1, sizeof(*firsts));
 	int code;
 
-	if (!first_function)
+	if (!firsts)
 		return fs_fail(store->error, FS_NOMEM, "out of memory");
-	code = store_functions(store, first_function);
-	if (!code)
-		code = begin_table(store, "code");
-	for (size_t i = 0; !code && i < decoder->code_ids.count; i++)
-		code = store_code(store, i, first_function);
-	free(first_function);
+	code = store_names(store, firsts, firsts + dsos);
+	free(firsts);
 	FS_TRY(code);
 	FS_TRY(begin_table(store, "chain"));
 	for (size_t i = 0; i < decoder->chains.count; i++) {
@@ -1097,7 +1210,7 @@ static int store_extents(struct store *store)
 }
 
 int fs_store_trace(sqlite3 *db, const struct fs_decoder *decoder,
-		   const struct fs_trace_facts *facts, const struct fs_symbols_of_trace *symbols,
+		   const struct fs_trace_facts *facts, const struct fs_names *symbols,
 		   struct fs_error *error)
 {
 	static int (*const parts[])(struct store * store) = {

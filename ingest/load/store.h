@@ -8,7 +8,7 @@
 #include <sqlite3.h>
 
 #include "ingest/load/decode.h"
-#include "ingest/symbol/symbol.h"
+#include "ingest/load/names.h"
 
 /* What fs_store_trace() needs beside the decoder. */
 struct fs_trace_facts {
@@ -17,21 +17,12 @@ struct fs_trace_facts {
 	const char *sha256;   /* hex */
 	const char *options;  /* JSON */
 	uint64_t fingerprint; /* of some blocks of the input, to find it again quickly */
-	int64_t dso_base, function_base;
-};
-
-/* The binaries' answers, in the order of the session's DSOs; NULL: nobody was asked. */
-struct fs_symbols_of_trace {
-	struct fs_symbol_dso *dsos; /* those that were asked about */
-	size_t dso_count;
-	size_t *dso_of;	   /* of each session DSO: index in dsos + 1, 0: not asked */
-	size_t *result_of; /* of each code: index in its DSO's results */
-	struct fs_interner strings;
+	int64_t dso_base, function_base, type_base;
 };
 
 /* Write all rows of a trace but samples. The decoder has finished, its roll-up too. */
 int fs_store_trace(sqlite3 *db, const struct fs_decoder *decoder,
-		   const struct fs_trace_facts *facts, const struct fs_symbols_of_trace *symbols,
+		   const struct fs_trace_facts *facts, const struct fs_names *symbols,
 		   struct fs_error *error);
 
 /* What an event is taken for: event.role; NULL: nothing special. */

@@ -16,20 +16,10 @@
 #include <stdint.h>
 
 #include "common/table.h"
+#include "ingest/symbol/symbol.h"
 
 /* No type, or one that is not known. */
 #define FS_NO_TYPE UINT32_MAX
-
-enum fs_type_kind {
-	FS_TYPE_OTHER,
-	FS_TYPE_BASE, /* numbers, enumerations, bool */
-	FS_TYPE_POINTER,
-	FS_TYPE_STRUCT,
-	FS_TYPE_UNION,
-	FS_TYPE_CLASS,
-	FS_TYPE_ARRAY,
-	FS_TYPE_KINDS,
-};
 
 struct fs_data_type {
 	Dwarf_Die die;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Symbols of executable sections, sorted by address. Functions win over labels, and mapping
+ * Symbols of executable sections, or variables, sorted by address. Functions win over labels, and mapping
  * symbols ($x, $d of the Arm ELF ABI) and compiler-local labels (.L) are no names.
  *
  * Ranges may nest (hand-written assembler), so `reach` tells how far back a search must go.
@@ -45,10 +45,10 @@ static int add_symbol(struct fs_elf_symbols *symbols, Elf *elf, const GElf_Shdr 
 	GElf_Shdr section;
 
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE ||
-	    (!function && type != STT_NOTYPE))
+	    (symbols->objects ? type != STT_OBJECT : !function && type != STT_NOTYPE))
 		return 0;
 	if (!gelf_getshdr(elf_getscn(elf, symbol->st_shndx), &section) ||
-	    !(section.sh_flags & SHF_EXECINSTR))
+	    !(section.sh_flags & (symbols->objects ? SHF_ALLOC : SHF_EXECINSTR)))
 		return 0;
 	name = elf_strptr(elf, table->sh_link, symbol->st_name);
 	if (!is_code_name(name))

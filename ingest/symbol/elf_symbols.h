@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions by address: from the symbol tables of an ELF file. Runs in the helper.
+ * Functions or variables by address: from the symbol tables of an ELF file. Runs in the helper.
  */
 #ifndef FS_INGEST_SYMBOL_ELF_SYMBOLS_H
 #define FS_INGEST_SYMBOL_ELF_SYMBOLS_H
@@ -24,16 +24,17 @@ struct fs_elf_symbols {
 	uint64_t *reach;	     /* highest end of the items up to here */
 	size_t count;
 	size_t capacity;
-	bool full; /* .symtab was there */
+	bool full;    /* .symtab was there */
+	bool objects; /* set before the first _add: variables, not functions */
 };
 
-/* Add the functions of an Elf's .symtab, or of .dynsym where it has none. 0 or FS_NOMEM. */
+/* Add the functions (or variables) of an Elf's .symtab, or of .dynsym where it has none. 0 or FS_NOMEM. */
 int fs_elf_symbols_add(struct fs_elf_symbols *symbols, Elf *elf);
 
 /* After the last _add: sort, and keep the best symbol of each address. 0 or FS_NOMEM. */
 int fs_elf_symbols_index(struct fs_elf_symbols *symbols);
 
-/* The innermost function that covers an address, or NULL. */
+/* The innermost symbol that covers an address, or NULL. */
 const struct fs_elf_symbol *fs_elf_symbols_find(const struct fs_elf_symbols *symbols,
 						uint64_t address);
 

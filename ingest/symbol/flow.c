@@ -16,7 +16,6 @@
 #include "common/error.h"
 #include "common/vector.h"
 #include "ingest/symbol/step.h"
-#include "ingest/symbol/variable.h"
 
 enum {
 	CODE_MAX = 1 << 20, /* longer functions are not followed */
@@ -75,7 +74,6 @@ struct code {
 
 struct fs_flow {
 	struct fs_flow_source source;
-	struct fs_globals globals;
 	struct fs_locals locals;
 	struct fs_table callees; /* address -> registers that a call of it changes */
 	struct code *code;
@@ -118,7 +116,6 @@ void fs_flow_close(struct fs_flow *flow)
 		return;
 	forget(flow);
 	free(flow->code);
-	fs_globals_free(&flow->globals);
 	fs_table_free(&flow->callees);
 	free(flow);
 }
@@ -432,10 +429,10 @@ static bool global_access(struct fs_flow *flow, const struct value *place,
 	uint64_t offset = flow->source.x86 ? (uint64_t)place->offset + block
 					   : (uint64_t)place->offset - block;
 
-	if (fs_globals_read(flow->source.types, &flow->globals))
+	if (fs_globals_read(flow->source.types, flow->source.globals))
 		return false;
-	global = place->kind == THREAD ? fs_thread_local_at(&flow->globals, offset)
-				       : fs_global_at(&flow->globals, (uint64_t)place->offset);
+	global = place->kind == THREAD ? fs_thread_local_at(flow->source.globals, offset)
+				       : fs_global_at(flow->source.globals, (uint64_t)place->offset);
 	if (!global)
 		return false;
 	*access = (struct fs_typed_access){

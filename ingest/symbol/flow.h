@@ -13,18 +13,8 @@
 #include "ingest/symbol/data_type.h"
 #include "ingest/symbol/dwarf_index.h"
 #include "ingest/symbol/operand.h"
-
-/* How the type of an access is known. X(enum suffix, number, name or NULL) */
-#define FS_TYPE_METHOD_LIST(X)                                                                     \
-	X(NONE, 0, NULL)                                                                           \
-	X(VARIABLE, 1, "variable") /* a variable in the base register points to the object */      \
-	X(FLOW, 2, "flow")	   /* the base register was computed or loaded from known ones */ \
-	X(GLOBAL, 3, "global")	   /* a variable at a fixed address */                             \
-	X(LOCAL, 4, "local")	   /* a variable on the stack */                                   \
-	X(THREAD, 5, "thread")	   /* a thread-local variable */
-
-#define FS_ENUM_TYPE_METHOD(suffix, number, name) FS_TYPE_METHOD_##suffix = (number),
-enum fs_type_method { FS_TYPE_METHOD_LIST(FS_ENUM_TYPE_METHOD) FS_TYPE_METHOD_MAX };
+#include "ingest/symbol/symbol.h"
+#include "ingest/symbol/variable.h"
 
 struct fs_typed_access {
 	uint32_t type;	  /* of the object; FS_NO_TYPE: not known */
@@ -38,6 +28,7 @@ struct fs_typed_access {
 /* Where the bytes of a program's code are, and what DWARF says of it. */
 struct fs_flow_source {
 	struct fs_data_types *types;
+	struct fs_globals *globals; /* read when they are first needed */
 	struct fs_dwarf_index *index;
 	struct fs_x86 *x86;	  /* NULL: A64 */
 	uint64_t thread_block;	  /* bytes from the thread pointer to the thread's block; on

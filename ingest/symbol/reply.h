@@ -5,14 +5,30 @@
  * BINARY   u32 arch, u32 flags                          once the file is open
  * FUNCTION u64 address, u64 size, u32 name, u32 linkage name         numbered from 0 in order
  * CODE     u32 query, u32 function, u64 function offset, u32 file, u32 line,
- *          u32 op + 1, u32 width, u32 base register, u32 method, u64 displacement
+ *          u32 op + 1, u32 width, u32 base register, u32 method, u64 displacement,
+ *          u32 type, u64 type offset, u32 stride, u32 within, u32 field, u32 variable,
+ *          u32 type method
+ * TYPE     u32 name, u64 size, u32 kind                 numbered from 0 in order
+ * FIELD    u32 type, u32 name, u32 type name, u32 member type, u64 offset, u64 size,
+ *          u64 elements, u32 bit offset << 16 | bit size, u32 base class
+ * OBJECT   u32 query, u32 name, u64 address, u64 size, u64 offset, u32 type, u32 field
  */
 #ifndef FS_INGEST_SYMBOL_REPLY_H
 #define FS_INGEST_SYMBOL_REPLY_H
 
 #include "ingest/symbol/symbol.h"
 
-enum { FS_REPLY_BINARY = FS_REPLY_OWN, FS_REPLY_FUNCTION, FS_REPLY_CODE };
+enum {
+	FS_REPLY_BINARY = FS_REPLY_OWN,
+	FS_REPLY_FUNCTION,
+	FS_REPLY_CODE,
+	FS_REPLY_TYPE,
+	FS_REPLY_FIELD,
+	FS_REPLY_OBJECT,
+};
+
+/* More types and fields than this from one DSO are refused, and not sent. */
+enum { FS_REPLY_TYPES_MAX = 1 << 14, FS_REPLY_FIELDS_MAX = 1 << 18 };
 
 /* Flags of BINARY. */
 enum {
@@ -36,6 +52,11 @@ void fs_reply_binary(struct fs_reply_writer *writer, enum fs_reply_arch arch, ui
 void fs_reply_function(struct fs_reply_writer *writer, const struct fs_symbol_function *function);
 void fs_reply_code(struct fs_reply_writer *writer, uint32_t query,
 		   const struct fs_symbol_result *result);
+
+void fs_reply_type(struct fs_reply_writer *writer, const struct fs_symbol_type *type);
+void fs_reply_field(struct fs_reply_writer *writer, const struct fs_symbol_field *field);
+void fs_reply_object(struct fs_reply_writer *writer, uint32_t query,
+		     const struct fs_symbol_object *object);
 
 /* ---- the parent's end ---- */
 

@@ -18,17 +18,20 @@
 #include <unistd.h>
 
 #include "common/vector.h"
+#include "ingest/symbol/describe.h"
 #include "ingest/symbol/dwarf_index.h"
 #include "ingest/symbol/elf_symbols.h"
+#include "ingest/symbol/flow.h"
 #include "ingest/symbol/operand.h"
 
 /* Functions longer than this are not decoded to find an instruction's start. */
-enum { FUNCTION_MAX = 1 << 20, INSTRUCTION_MAX = 15 };
+enum { FUNCTION_MAX = 1 << 20, INSTRUCTION_MAX = 15, PAGE = 4096 };
 
 struct segment {
 	uint64_t offset;
 	uint64_t address;
-	uint64_t size;
+	uint64_t size;	 /* in the file */
+	uint64_t memory; /* when mapped */
 	bool executable;
 };
 
@@ -56,19 +59,37 @@ struct resolver {
 	Elf *elf;	/* NULL without a binary */
 	Elf *debug_elf; /* NULL without a debug file */
 	struct fs_elf_symbols symbols;
+	struct fs_elf_symbols variables;
 	struct fs_dwarf_index dwarf;
+	struct fs_data_types types;
+	struct fs_globals globals;
+	struct fs_flow *flow; /* NULL without DWARF or bytes */
+	struct fs_descriptions descriptions;
+	uint64_t thread_block; /* as fs_flow_source has it */
 	struct segment *segments;
 	size_t segment_count;
 	enum fs_reply_arch arch;
 	struct fs_x86 *x86;
 	struct cursor cursor;
 	struct item *items;
-	struct fs_interner texts;
 	struct fs_table functions; /* by address */
 	const char *complaint;	   /* why nothing can be answered */
 };
 
 /* ---- the file ---- */
+
+/*
+ * How far the thread's block lies from the thread pointer, by the ELF handling of thread-local
+ * storage: behind the 16 bytes of the thread control block on AArch64, before it on x86-64.
+ */
+static uint64_t thread_block_of(const struct resolver *resolver, const GElf_Phdr *header)
+{
+	uint64_t align = header->p_align ? header->p_align : 1;
+
+	if (resolver->arch != FS_REPLY_ARCH_X86_64)
+		return align > 16 ? align : 16;
+	return (header->p_memsz + align - 1) / align * align;
+}
 
 static int read_segments(struct resolver *resolver, Elf *elf)
 {
@@ -80,7 +101,11 @@ static int read_segments(struct resolver *resolver, Elf *elf)
 	for (size_t i = 0; i < count; i++) {
 		GElf_Phdr header;
 
-		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
+		if (!gelf_getphdr(elf, (int)i, &header))
+			continue;
+		if (header.p_type == PT_TLS)
+			resolver->thread_block = thread_block_of(resolver, &header);
+		if (header.p_type != PT_LOAD ||
 		    header.p_offset + header.p_filesz < header.p_offset ||
 		    header.p_vaddr + header.p_filesz < header.p_vaddr)
 			continue;
@@ -89,6 +114,7 @@ static int read_segments(struct resolver *resolver, Elf *elf)
 			.offset = header.p_offset,
 			.address = header.p_vaddr,
 			.size = header.p_filesz,
+			.memory = header.p_memsz,
 			.executable = header.p_flags & PF_X,
 		};
 	}
@@ -113,8 +139,61 @@ static enum fs_reply_arch arch_of(Elf *elf)
 	}
 }
 
+static size_t read_code(const struct resolver *resolver, uint64_t offset, uint8_t *out, size_t size)
+{
+	ssize_t got = offset > INT64_MAX ? -1 : pread(resolver->job->fd, out, size, (off_t)offset);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
+static size_t read_address(void *context, uint64_t address, void *buffer, size_t size)
+{
+	const struct resolver *resolver = context;
+
+	for (size_t i = 0; i < resolver->segment_count; i++) {
+		const struct segment *segment = &resolver->segments[i];
+		uint64_t at = address - segment->address;
+
+		if (address < segment->address || at >= segment->size)
+			continue;
+		if (size > segment->size - at)
+			size = (size_t)(segment->size - at);
+		return read_code(resolver, segment->offset + at, buffer, size);
+	}
+	return 0;
+}
+
+/* Follow addresses through functions where there are types and bytes of a known architecture. */
+static int open_flow(struct resolver *resolver)
+{
+	const struct fs_flow_source source = {
+		.types = &resolver->types,
+		.globals = &resolver->globals,
+		.index = &resolver->dwarf,
+		.x86 = resolver->x86,
+		.thread_block = resolver->thread_block,
+		.read = read_address,
+		.context = resolver,
+	};
+	bool known = resolver->arch == FS_REPLY_ARCH_AARCH64 ||
+		     resolver->arch == FS_REPLY_ARCH_X86_64;
+
+	fs_data_types_init(&resolver->types, resolver->dwarf.dwarf);
+	fs_descriptions_init(&resolver->descriptions, resolver->writer, &resolver->types);
+	if (!resolver->dwarf.dwarf || !resolver->elf || !known)
+		return 0;
+	resolver->flow = fs_flow_open(&source);
+	return resolver->flow ? 0 : FS_NOMEM;
+}
+
 static int read_symbols(struct resolver *resolver)
 {
+	resolver->variables.objects = true;
+	if (resolver->debug_elf)
+		FS_TRY(fs_elf_symbols_add(&resolver->variables, resolver->debug_elf));
+	if (resolver->elf && !resolver->variables.full)
+		FS_TRY(fs_elf_symbols_add(&resolver->variables, resolver->elf));
+	FS_TRY(fs_elf_symbols_index(&resolver->variables));
 	if (resolver->debug_elf)
 		FS_TRY(fs_elf_symbols_add(&resolver->symbols, resolver->debug_elf));
 	if (resolver->elf && !resolver->symbols.full)
@@ -148,6 +227,7 @@ static int open_file(struct resolver *resolver)
 		if (!resolver->x86)
 			return FS_NOMEM;
 	}
+	FS_TRY(open_flow(resolver));
 	if (resolver->symbols.full || resolver->dwarf.dwarf)
 		flags |= FS_REPLY_SYMBOLS;
 	if (resolver->elf && resolver->arch != FS_REPLY_ARCH_OTHER)
@@ -207,18 +287,6 @@ static int place_queries(struct resolver *resolver)
 
 /* ---- names ---- */
 
-static int text_id(struct resolver *resolver, const char *text, size_t length, uint32_t *ret_id)
-{
-	size_t before = resolver->texts.by_hash.count;
-
-	if (length > FS_REPLY_TEXT_MAX)
-		length = FS_REPLY_TEXT_MAX;
-	FS_TRY(fs_intern(&resolver->texts, text, length, ret_id));
-	if (resolver->texts.by_hash.count != before)
-		fs_reply_text(resolver->writer, text, length);
-	return 0;
-}
-
 /* name@VERSION and name@@VERSION: the version is no part of the name. */
 static char *without_version(const char *linkage_name)
 {
@@ -240,11 +308,11 @@ static int name_function(struct resolver *resolver, const char *linkage_name, co
 	const char *start = bare ? bare : linkage_name;
 	char *demangled = start ? cplus_demangle(start, DMGL_AUTO) : NULL;
 	const char *name = demangled ? demangled : plain ? plain : start;
-	int code = text_id(resolver, name, strlen(name), &function->name);
+	int code = fs_describe_text(&resolver->descriptions, name, strlen(name), &function->name);
 
 	function->linkage_name = FS_SYMBOL_NONE;
 	if (!code && linkage_name && strcmp(linkage_name, name))
-		code = text_id(resolver, linkage_name, strlen(linkage_name),
+		code = fs_describe_text(&resolver->descriptions, linkage_name, strlen(linkage_name),
 			       &function->linkage_name);
 	free(demangled);
 	free(bare);
@@ -295,19 +363,12 @@ static int find_line(struct resolver *resolver, uint64_t address, struct fs_symb
 
 	if (!fs_dwarf_line(&resolver->dwarf, address, &path, &line))
 		return 0;
-	FS_TRY(text_id(resolver, path, strlen(path), &result->file));
+	FS_TRY(fs_describe_text(&resolver->descriptions, path, strlen(path), &result->file));
 	result->line = line;
 	return 0;
 }
 
 /* ---- operands ---- */
-
-static size_t read_code(const struct resolver *resolver, uint64_t offset, uint8_t *out, size_t size)
-{
-	ssize_t got = offset > INT64_MAX ? -1 : pread(resolver->job->fd, out, size, (off_t)offset);
-
-	return got > 0 ? (size_t)got : 0;
-}
 
 static int set_operand(struct resolver *resolver, const struct fs_operand *operand,
 		       enum fs_operand_method method, struct fs_symbol_result *result)
@@ -318,7 +379,7 @@ static int set_operand(struct resolver *resolver, const struct fs_operand *opera
 	if (!operand->base[0])
 		return 0;
 	result->displacement = operand->displacement;
-	return text_id(resolver, operand->base, strlen(operand->base), &result->base_register);
+	return fs_describe_text(&resolver->descriptions, operand->base, strlen(operand->base), &result->base_register);
 }
 
 static bool decode_at(struct resolver *resolver, uint64_t offset, struct fs_operand *ret_operand)
@@ -368,6 +429,25 @@ static bool walk_to(struct resolver *resolver, const struct item *item, uint64_t
 	return cursor->at == item->address && cursor->previous < cursor->at && !cursor->lost;
 }
 
+/* What the access at an address is to: the type, the field and how that is known. */
+static int find_type(struct resolver *resolver, uint64_t address, struct fs_symbol_result *result)
+{
+	struct fs_typed_access access;
+
+	if (!resolver->flow || !fs_flow_access(resolver->flow, address, &access))
+		return 0;
+	result->type_offset = access.offset;
+	result->stride = access.stride;
+	result->within = access.within;
+	result->type_method = access.method;
+	if (access.name)
+		FS_TRY(fs_describe_text(&resolver->descriptions, access.name, strlen(access.name),
+					&result->variable));
+	FS_TRY(fs_describe_path(&resolver->descriptions, access.type, (uint64_t)access.offset,
+				result->width, !access.within, &result->field));
+	return fs_describe_type(&resolver->descriptions, access.type, &result->type);
+}
+
 /* The line of the access is then told, too, not that of where the pointer stands. */
 static int find_preceding(struct resolver *resolver, const struct item *item, uint64_t function,
 			  struct fs_symbol_result *result)
@@ -384,7 +464,8 @@ static int find_preceding(struct resolver *resolver, const struct item *item, ui
 	    before.breaks_flow || before.kind != FS_OPERAND_MEMORY)
 		return 0;
 	FS_TRY(find_line(resolver, start, result));
-	return set_operand(resolver, &before, FS_OPERAND_METHOD_PRECEDING, result);
+	FS_TRY(set_operand(resolver, &before, FS_OPERAND_METHOD_PRECEDING, result));
+	return find_type(resolver, start, result);
 }
 
 static int find_operand(struct resolver *resolver, const struct item *item, uint64_t function,
@@ -401,17 +482,81 @@ static int find_operand(struct resolver *resolver, const struct item *item, uint
 			       : find_preceding(resolver, item, function, result);
 	if (!decode_at(resolver, item->offset, &operand))
 		return 0;
-	return set_operand(resolver, &operand, FS_OPERAND_METHOD_INSTRUCTION, result);
+	FS_TRY(set_operand(resolver, &operand, FS_OPERAND_METHOD_INSTRUCTION, result));
+	if (operand.kind != FS_OPERAND_MEMORY)
+		return 0;
+	return find_type(resolver, item->address, result);
+}
+
+/* ---- variables ---- */
+
+/* The link-time address of a place that lies `distance` behind the start of a mapping. */
+static bool place_object(const struct resolver *resolver,
+			 const struct fs_symbol_object_query *query, uint64_t *ret_address)
+{
+	for (size_t i = 0; i < resolver->segment_count; i++) {
+		const struct segment *segment = &resolver->segments[i];
+		uint64_t before = segment->offset % PAGE; /* mappings begin at whole pages */
+
+		if (segment->executable != query->executable ||
+		    query->offset < segment->offset - before ||
+		    query->offset >= segment->offset + segment->size)
+			continue;
+		*ret_address = segment->address + (query->offset - segment->offset) +
+			       query->distance;
+		return true;
+	}
+	return false;
+}
+
+static bool is_data(const struct resolver *resolver, uint64_t address)
+{
+	for (size_t i = 0; i < resolver->segment_count; i++) {
+		const struct segment *segment = &resolver->segments[i];
+
+		if (address >= segment->address && address - segment->address < segment->memory)
+			return true;
+	}
+	return false;
+}
+
+static int answer_object(struct resolver *resolver, uint32_t number)
+{
+	const struct fs_symbol_object_query *query = &resolver->job->object_queries[number];
+	struct fs_symbol_object object = { .type = FS_SYMBOL_NONE, .field = FS_SYMBOL_NONE };
+	const struct fs_elf_symbol *symbol;
+	const struct fs_global *global;
+	const char *name;
+	uint64_t address;
+
+	if (!place_object(resolver, query, &address) || !is_data(resolver, address))
+		return 0;
+	FS_TRY(fs_globals_read(&resolver->types, &resolver->globals));
+	global = fs_global_at(&resolver->globals, address);
+	symbol = fs_elf_symbols_find(&resolver->variables, address);
+	if (!global && !symbol)
+		return 0;
+	object.address = global ? global->address : symbol->address;
+	object.size = global ? global->size : symbol->size;
+	object.offset = address - object.address;
+	name = global && global->name ? global->name : symbol ? symbol->name : NULL;
+	if (!name)
+		return 0;
+	FS_TRY(fs_describe_text(&resolver->descriptions, name, strlen(name), &object.name));
+	if (global) {
+		FS_TRY(fs_describe_path(&resolver->descriptions, global->type, object.offset, 0,
+					true, &object.field));
+		FS_TRY(fs_describe_type(&resolver->descriptions, global->type, &object.type));
+	}
+	fs_reply_object(resolver->writer, number, &object);
+	return 0;
 }
 
 /* ---- all of it ---- */
 
 static int answer(struct resolver *resolver, const struct item *item)
 {
-	struct fs_symbol_result result = { .function = FS_SYMBOL_NONE,
-					   .file = FS_SYMBOL_NONE,
-					   .op = -1,
-					   .base_register = FS_SYMBOL_NONE };
+	struct fs_symbol_result result = fs_symbol_result_unknown();
 	uint64_t function = 0;
 
 	if (!item->placed)
@@ -454,15 +599,21 @@ static int answer_all(struct resolver *resolver)
 	FS_TRY(place_queries(resolver));
 	for (size_t i = 0; i < resolver->job->query_count; i++)
 		FS_TRY(answer(resolver, &resolver->items[i]));
+	for (size_t i = 0; i < resolver->job->object_query_count; i++)
+		FS_TRY(answer_object(resolver, (uint32_t)i));
 	return 0;
 }
 
 static void free_resolver(struct resolver *resolver)
 {
+	fs_flow_close(resolver->flow);
+	fs_globals_free(&resolver->globals);
+	fs_data_types_free(&resolver->types);
+	fs_descriptions_free(&resolver->descriptions);
 	fs_dwarf_index_close(&resolver->dwarf);
+	fs_elf_symbols_free(&resolver->variables);
 	fs_elf_symbols_free(&resolver->symbols);
 	fs_x86_close(resolver->x86);
-	fs_interner_free(&resolver->texts);
 	fs_table_free(&resolver->functions);
 	free(resolver->segments);
 	free(resolver->items);
@@ -475,7 +626,6 @@ void fs_resolve(const struct fs_resolve_job *job, struct fs_reply_writer *writer
 	struct resolver resolver = { .job = job, .writer = writer };
 	int code;
 
-	fs_interner_init(&resolver.texts);
 	fs_table_init(&resolver.functions, 8, 8);
 	code = answer_all(&resolver);
 	if (code == FS_REFUSED)

@@ -14,6 +14,8 @@ struct fs_resolve_job {
 	bool by_address;
 	const struct fs_symbol_query *queries;
 	size_t query_count;
+	const struct fs_symbol_object_query *object_queries;
+	size_t object_query_count;
 };
 
 /* Answer through writer, from FS_REPLY_BINARY to FS_REPLY_LAST. */

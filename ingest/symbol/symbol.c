@@ -31,6 +31,24 @@ const char *fs_operand_method_name(enum fs_operand_method method)
 	return (unsigned int)method < FS_OPERAND_METHOD_MAX ? names[method] : NULL;
 }
 
+const char *fs_type_method_name(enum fs_type_method method)
+{
+#define NAME_OF(suffix, number, name) [number] = (name),
+	static const char *const names[] = { FS_TYPE_METHOD_LIST(NAME_OF) };
+#undef NAME_OF
+
+	return (unsigned int)method < FS_TYPE_METHOD_MAX ? names[method] : NULL;
+}
+
+const char *fs_type_kind_name(enum fs_type_kind kind)
+{
+#define NAME_OF(suffix, number, name) [number] = (name),
+	static const char *const names[] = { FS_TYPE_KIND_LIST(NAME_OF) };
+#undef NAME_OF
+
+	return (unsigned int)kind < FS_TYPE_KINDS ? names[kind] : "other";
+}
+
 static void set_reason(struct fs_symbol_dso *dso, const char *reason)
 {
 	fs_escape(dso->reason, sizeof(dso->reason), reason, strlen(reason));
@@ -90,7 +108,9 @@ static int resolve(const struct fs_symbol_options *options, size_t index,
 			 .debug_fd = located->debug_fd,
 			 .by_address = dso->by_address,
 			 .queries = dso->queries,
-			 .query_count = dso->query_count },
+			 .query_count = dso->query_count,
+			 .object_queries = dso->object_queries,
+			 .object_query_count = dso->object_query_count },
 		.strings = options->strings,
 		.dso = dso,
 		.isolation = isolation,
@@ -182,11 +202,4 @@ int fs_symbolise(const struct fs_symbol_options *options, struct fs_symbol_dso *
 	if (!code && ret_isolation)
 		*ret_isolation = isolation;
 	return code;
-}
-
-void fs_symbol_dso_free(struct fs_symbol_dso *dso)
-{
-	free(dso->functions);
-	dso->functions = NULL;
-	dso->function_count = 0;
 }

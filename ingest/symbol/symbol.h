@@ -51,6 +51,37 @@ enum fs_operand_method { FS_OPERAND_METHOD_LIST(FS_ENUM_OPERAND_METHOD) FS_OPERA
 /* The name stored in the database; NULL for FS_OPERAND_METHOD_NONE. */
 const char *fs_operand_method_name(enum fs_operand_method method);
 
+/* How the type of an access is known: code.type_method. X(enum suffix, number, name or NULL) */
+#define FS_TYPE_METHOD_LIST(X)                                                                     \
+	X(NONE, 0, NULL)                                                                           \
+	X(VARIABLE, 1, "variable") /* a variable in the base register points to the object */      \
+	X(FLOW, 2, "flow")	   /* the base register was computed or loaded from known ones */ \
+	X(GLOBAL, 3, "global")	   /* a variable at a fixed address */                             \
+	X(LOCAL, 4, "local")	   /* a variable on the stack */                                   \
+	X(THREAD, 5, "thread")	   /* a thread-local variable */
+
+#define FS_ENUM_TYPE_METHOD(suffix, number, name) FS_TYPE_METHOD_##suffix = (number),
+enum fs_type_method { FS_TYPE_METHOD_LIST(FS_ENUM_TYPE_METHOD) FS_TYPE_METHOD_MAX };
+
+/* The name stored in the database; NULL for FS_TYPE_METHOD_NONE. */
+const char *fs_type_method_name(enum fs_type_method method);
+
+/* X(enum suffix, number, name): type.kind */
+#define FS_TYPE_KIND_LIST(X)                                                                       \
+	X(OTHER, 0, "other")                                                                       \
+	X(BASE, 1, "base") /* numbers, enumerations, bool */                                       \
+	X(POINTER, 2, "pointer")                                                                   \
+	X(STRUCT, 3, "struct")                                                                     \
+	X(UNION, 4, "union")                                                                       \
+	X(CLASS, 5, "class")                                                                       \
+	X(ARRAY, 6, "array")
+
+#define FS_ENUM_TYPE_KIND(suffix, number, name) FS_TYPE_##suffix = (number),
+enum fs_type_kind { FS_TYPE_KIND_LIST(FS_ENUM_TYPE_KIND) FS_TYPE_KINDS };
+
+/* The name stored in the database; never NULL. */
+const char *fs_type_kind_name(enum fs_type_kind kind);
+
 struct fs_symbol_query {
 	uint64_t offset; /* file offset in the DSO; a link-time address if by_address is set */
 	bool exact;	 /* the operation's own address; else, on x86, it stands behind it */
@@ -79,6 +110,53 @@ struct fs_symbol_result {
 	uint32_t base_register;	  /* interned, lower case (x0, sp, rax, rip, fs); or NONE */
 	int64_t displacement;	  /* of the memory operand; only with a base register */
 	enum fs_operand_method method;
+	/* what the instruction accesses, from debug information */
+	uint32_t type;	     /* index in fs_symbol_dso.types, or FS_SYMBOL_NONE */
+	int64_t type_offset; /* of the access in the object; if `within`, of an array's first element */
+	uint32_t stride;     /* an unknown multiple of it was added to the address; 0: none */
+	bool within;	     /* that runs within an array of the object, else by whole objects */
+	uint32_t field;	     /* interned path such as a.b[].c, or FS_SYMBOL_NONE */
+	uint32_t variable;   /* interned name of the variable that is the object, or NONE */
+	enum fs_type_method type_method;
+};
+
+/* A result of which nothing is known. */
+struct fs_symbol_result fs_symbol_result_unknown(void);
+
+/* A type of fs_symbol_dso.types. */
+struct fs_symbol_type {
+	uint32_t name; /* interned */
+	uint64_t size; /* bytes; 0: not known */
+	enum fs_type_kind kind;
+};
+
+/* A field of fs_symbol_dso.fields: direct members, sorted as the file has them. An array is a type
+ * with one field without a name. */
+struct fs_symbol_field {
+	uint32_t type;	    /* index of its type */
+	uint32_t name;	    /* interned, or FS_SYMBOL_NONE */
+	uint32_t type_name; /* interned */
+	uint32_t member;    /* index of the type of it, or of its elements, where that has fields */
+	uint64_t offset, size;
+	uint64_t elements; /* of an array, all dimensions together; 0: no array */
+	uint16_t bit_offset, bit_size;
+	bool base_class;
+};
+
+/* Which variable holds an address of data: given as a distance from a mapping of the file. */
+struct fs_symbol_object_query {
+	uint64_t offset; /* file offset of the mapping's first byte */
+	bool executable; /* the mapping is */
+	uint64_t distance;
+};
+
+struct fs_symbol_object {
+	uint32_t name;	  /* interned, or FS_SYMBOL_NONE: no variable is known there */
+	uint64_t address; /* link-time, of its first byte */
+	uint64_t size;	  /* bytes; 0: not told */
+	uint64_t offset;  /* of the address asked for in it */
+	uint32_t type;	  /* index in fs_symbol_dso.types, or FS_SYMBOL_NONE */
+	uint32_t field;	  /* interned path, or FS_SYMBOL_NONE */
 };
 
 /* One DSO: the caller fills the first part, fs_symbolise() the second. */
@@ -90,6 +168,9 @@ struct fs_symbol_dso {
 	const struct fs_symbol_query *queries;
 	struct fs_symbol_result *results; /* the caller's array, query_count long */
 	size_t query_count;
+	const struct fs_symbol_object_query *object_queries;
+	struct fs_symbol_object *objects; /* the caller's array, object_query_count long */
+	size_t object_query_count;
 
 	enum fs_symbols symbols;
 	char reason[256];	/* a sentence, "" for plainly verified; safe to print */
@@ -98,8 +179,12 @@ struct fs_symbol_dso {
 	const char *arch;	/* static: "aarch64", "x86_64", "i686", "other"; NULL: not read */
 	bool names;		/* it, or its debug file, has .symtab or DWARF */
 	bool operands;		/* instruction bytes were there to be decoded */
-	struct fs_symbol_function *functions; /* owned: fs_symbol_dso_free() */
+	struct fs_symbol_function *functions; /* owned, as all below: fs_symbol_dso_free() */
 	size_t function_count;
+	struct fs_symbol_type *types;
+	size_t type_count, type_capacity;
+	struct fs_symbol_field *fields;
+	size_t field_count, field_capacity;
 };
 
 struct fs_symbol_options {

@@ -709,7 +709,12 @@ END_TEST
 START_TEST(test_tampered_answers)
 {
 	struct fs_symbol_function function = { .name = 0, .linkage_name = FS_SYMBOL_NONE };
-	struct fs_symbol_result result = { .function = 0, .file = 1, .op = 1, .base_register = 2 };
+	struct fs_symbol_result result = fs_symbol_result_unknown();
+	struct fs_symbol_type type = { .name = 0, .size = 8, .kind = FS_TYPE_STRUCT };
+	struct fs_symbol_field field = { .name = 1, .type_name = 2, .size = 4, .elements = 2 };
+	struct fs_symbol_object object = { .name = 1, .size = 8, .type = 0, .field = 2 };
+	const struct fs_symbol_object_query query = { .executable = true };
+	struct fs_symbol_object answer;
 	static struct fs_reply_writer writer;
 	struct fs_isolation isolation;
 	struct lookup lookup;
@@ -725,18 +730,33 @@ START_TEST(test_tampered_answers)
 	fs_reply_text(&writer, "file", 4);
 	fs_reply_text(&writer, "rax", 3);
 	fs_reply_function(&writer, &function);
+	result.function = result.type = 0;
+	result.file = result.field = 1;
+	result.base_register = result.variable = 2;
+	result.type_method = FS_TYPE_METHOD_FLOW;
+	fs_reply_type(&writer, &type);
+	fs_reply_field(&writer, &field);
 	fs_reply_code(&writer, 0, &result);
+	fs_reply_object(&writer, 0, &object);
 	fs_reply_last(&writer, FS_REPLY_DONE, "");
 	size = read(ends[0], good, sizeof(good));
 	close(ends[0]);
 	close(ends[1]);
 	lookup_init(&lookup, "/x", NULL);
 	lookup_add(&lookup, 0, true);
+	lookup.dso.object_queries = &query;
+	lookup.dso.objects = &answer;
+	lookup.dso.object_query_count = 1;
 	ck_assert_int_eq(fs_symbol_reply_read(good, (size_t)size, &lookup.strings, &lookup.dso,
 					      &isolation, NULL),
 			 0);
 	ck_assert_str_eq(function_name(&lookup, 0), "name");
 	ck_assert_str_eq(lookup.dso.arch, "x86_64");
+	ck_assert_uint_eq(lookup.dso.type_count, 1);
+	ck_assert_uint_eq(lookup.dso.field_count, 1);
+	ck_assert_uint_eq(lookup.dso.fields[0].elements, 2);
+	ck_assert_int_eq(lookup.results[0].type_method, FS_TYPE_METHOD_FLOW);
+	ck_assert_uint_eq(answer.type, 0);
 	fs_symbol_dso_free(&lookup.dso);
 	for (int round = 0; round < 200000; round++) {
 		uint8_t bad[sizeof(good)];
