@@ -17,11 +17,15 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("op", "OP", TEXT, FS_SHOW_DEFAULT, NULL,
 		  "Operation: atomic where the instruction is, else by the record, else by the "
 		  "instruction"),
-	FS_COLUMN("field", "FIELD", TEXT, FS_SHOW_TRUNCATE, NULL,
-		  "Struct field; always empty in this version"),
+	FS_COLUMN("field", "FIELD", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE, NULL,
+		  "Field, or variable without fields; rows without samples are its neighbours"),
+	FS_COLUMN("type", "TYPE", TEXT, FS_SHOW_TRUNCATE, NULL, "Type of the object"),
+	FS_COLUMN("object", "OBJECT", TEXT, FS_SHOW_TRUNCATE, NULL,
+		  "Variable, or type and address of the object"),
 	FS_COLUMN("function", "FUNCTION", TEXT, FS_SHOW_TRUNCATE, NULL, "Function of the code"),
 	FS_COLUMN("code", "FUNCTION", TEXT, FS_SHOW_DEFAULT | FS_SHOW_SUMMARY | FS_SHOW_TRUNCATE,
-		  FS_CODE_NAME(""), "function; without a symbol, binary and file offset"),
+		  "iif(samples = 0, NULL, " FS_CODE_NAME("") ")",
+		  "function; without a symbol, binary and file offset"),
 	FS_COLUMN("source", "SOURCE", TEXT, FS_SHOW_TRUNCATE | FS_SHOW_TAIL, NULL,
 		  "Source file and line"),
 	FS_COLUMN("place", "SOURCE", TEXT,
@@ -294,7 +298,8 @@ static const struct fs_listing listing = {
 	.need = FS_NEED_MEMORY,
 	.columns = columns,
 	.count = sizeof(columns) / sizeof(*columns),
-	.from = "(SELECT offset, width, op, NULL AS field, function, source_line AS source, dso, "
+	.from = "(SELECT offset, width, op, field, type, object, function, source_line AS source, "
+		"dso, "
 		"pc, "
 		"dso_offset, number_list(pid) AS pids, number_list(tid) AS tids, "
 		"count(DISTINCT thread_id) AS threads, number_list(cpu) AS cpus, "
@@ -304,7 +309,14 @@ static const struct fs_listing listing = {
 		"1.0 * sum(latency_sum) / nullif(sum(latency_samples), 0) AS latency_mean, "
 		"histogram_quantile(latency_histogram, 0.95) AS latency_p95 FROM line_accesses "
 		"WHERE trace_id = :trace AND line_base = :line AND space_id IS :space {filters} "
-		"GROUP BY offset, op, code_id) WHERE 1",
+		"GROUP BY offset, op, code_id UNION ALL "
+		"SELECT f.offset, f.size, NULL, coalesce(f.field, f.variable), t.name, "
+		"coalesce(f.variable, t.name || printf(' at 0x%x', f.start)), NULL, NULL, NULL, "
+		"NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL "
+		"FROM line_field AS f LEFT JOIN type AS t ON t.id = f.type_id WHERE f.trace_id = "
+		":trace AND f.line = :line AND f.space_id IS :space AND NOT EXISTS (SELECT 1 FROM "
+		"data_field AS d WHERE d.trace_id = :trace AND d.space_id IS :space AND d.addr "
+		"BETWEEN f.line + f.offset AND f.line + f.offset + f.size - 1)) WHERE 1",
 	.order = "hitm + peer DESC, samples DESC, offset, op, pc",
 	.filters = { [FS_FILTER_PID] = { "pid" },
 		     [FS_FILTER_TID] = { "tid" },

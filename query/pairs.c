@@ -7,7 +7,8 @@
 /* "+0x34 4B atomic pool_barrier", as much of it as is known. */
 #define SUMMARY(s)                                                                                 \
 	"printf('+0x%x %s%s %s', " s "_offset, iif(" s "_width IS NULL, '', " s                    \
-	"_width || 'B '), " s "_op, coalesce(" s "_field, " FS_CODE_NAME(s "_") "))"
+	"_width || 'B '), " s "_op, coalesce(" s                                                   \
+	"_field || ' in ', '') || coalesce(" FS_CODE_NAME(s "_") ", ''))"
 
 #define SIDE(s)                                                                                    \
 	FS_COLUMN(s, NULL, TEXT, FS_SHOW_DEFAULT | FS_SHOW_SUMMARY | FS_SHOW_TRUNCATE, SUMMARY(s), \
@@ -16,7 +17,10 @@
 		FS_COLUMN_IN(s, "width", NULL, INTEGER, 0, NULL, "Bytes accessed"),                \
 		FS_COLUMN_IN(s, "op", NULL, TEXT, 0, NULL, "Operation"),                           \
 		FS_COLUMN_IN(s, "field", NULL, TEXT, 0, NULL,                                      \
-			     "Struct field; always empty in this version"),                        \
+			     "Field, or variable without fields"),                                 \
+		FS_COLUMN_IN(s, "type", NULL, TEXT, FS_SHOW_TRUNCATE, NULL, "Type of the object"), \
+		FS_COLUMN_IN(s, "object", NULL, TEXT, FS_SHOW_TRUNCATE, NULL,                      \
+			     "Variable, or type and address of the object"),                       \
 		FS_COLUMN_IN(s, "function", NULL, TEXT, FS_SHOW_TRUNCATE, NULL,                    \
 			     "Function with most of this side's samples"),                         \
 		FS_COLUMN_IN(s, "dso", NULL, TEXT, FS_SHOW_TRUNCATE, NULL, "Its binary"),          \
@@ -36,6 +40,10 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("class", "CLASS", TEXT, FS_SHOW_DEFAULT, NULL,
 		  "FS: disjoint bytes, TS: common bytes"),
 	FS_COLUMN("kind", "KIND", TEXT, FS_SHOW_DEFAULT, NULL, "SS: both write, SL: one loads"),
+	FS_COLUMN("types", "TYPE", TEXT, FS_SHOW_DEFAULT | FS_SHOW_SUMMARY | FS_SHOW_TRUNCATE,
+		  "iif(a_type IS b_type, a_type, coalesce(a_type, '?') || ', ' || "
+		  "coalesce(b_type, '?'))",
+		  "a_type, and b_type where it is another"),
 	SIDE("a"),
 	SIDE("b"),
 	FS_COLUMN("windows", "WINDOWS", INTEGER, FS_SHOW_DEFAULT | FS_SHOW_WIDE, NULL,

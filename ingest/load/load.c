@@ -151,7 +151,9 @@ static int remove_trace(struct load *load, int64_t trace)
 {
 	static const struct {
 		const char *column, *owner;
-	} owners[] = { { "event_id", "event" }, { "thread_id", "thread" }, { "dso_id", "dso" },
+	} owners[] = { { "event_id", "event" },
+		       { "thread_id", "thread" },
+		       { "dso_id", "dso" },
 		       { "type_id", "type" } };
 	const struct fs_table_definition *last = fs_schema_tables;
 	char sql[256];

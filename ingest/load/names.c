@@ -39,8 +39,7 @@ static bool is_wanted(const struct fs_session *session, const struct fs_dso *dso
 }
 
 /* Note the data addresses that two threads touched, with the DSO to ask; counts those by DSO. */
-static int collect_objects(struct fs_names *names, const struct fs_decoder *decoder,
-			   size_t *counts)
+static int collect_objects(struct fs_names *names, const struct fs_decoder *decoder, size_t *counts)
 {
 	const struct fs_session *session = decoder->session;
 	const struct fs_rollup *rollup = &decoder->rollup;

@@ -315,7 +315,7 @@ bool fs_field_next(struct fs_data_types *types, uint32_t structure, struct fs_fi
 }
 
 bool fs_data_type_field(struct fs_data_types *types, uint32_t structure, uint64_t offset,
-		     uint64_t width, struct fs_field *ret_field)
+			uint64_t width, struct fs_field *ret_field)
 {
 	struct fs_field_walk walk = { 0 };
 	struct fs_field field;
@@ -357,7 +357,8 @@ uint32_t fs_data_type_at(struct fs_data_types *types, uint32_t type, uint64_t of
 			continue;
 		}
 		if (!fs_type_has_fields(known->kind) ||
-		    !fs_data_type_field(types, type, offset, width, &field) || field.type == FS_NO_TYPE)
+		    !fs_data_type_field(types, type, offset, width, &field) ||
+		    field.type == FS_NO_TYPE)
 			break;
 		offset -= field.offset;
 		type = field.type;

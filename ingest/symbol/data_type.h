@@ -32,7 +32,7 @@ struct fs_data_type {
 
 /* The types met so far, and what is needed to find more. */
 struct fs_data_types {
-	struct fs_table by_die;	 /* address of the entry -> number of the type */
+	struct fs_table by_die; /* address of the entry -> number of the type */
 	struct fs_data_type *types;
 	size_t count, capacity;
 	struct fs_table by_name; /* of structures: hash of the name -> complete definition + 1 */

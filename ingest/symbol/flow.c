@@ -80,8 +80,8 @@ struct fs_flow {
 	size_t code_count, code_capacity;
 	struct block *blocks;
 	size_t block_count;
-	uint64_t low, high; /* of the function that was followed last */
-	bool known;	    /* low and high are set */
+	uint64_t low, high;	/* of the function that was followed last */
+	bool known;		/* low and high are set */
 	uint64_t piece_address; /* of the code read last */
 	size_t piece_size;
 	uint8_t piece[CHUNK];
@@ -431,8 +431,9 @@ static bool global_access(struct fs_flow *flow, const struct value *place,
 
 	if (fs_globals_read(flow->source.types, flow->source.globals))
 		return false;
-	global = place->kind == THREAD ? fs_thread_local_at(flow->source.globals, offset)
-				       : fs_global_at(flow->source.globals, (uint64_t)place->offset);
+	global = place->kind == THREAD
+			 ? fs_thread_local_at(flow->source.globals, offset)
+			 : fs_global_at(flow->source.globals, (uint64_t)place->offset);
 	if (!global)
 		return false;
 	*access = (struct fs_typed_access){
@@ -758,7 +759,7 @@ static size_t find_code(const struct fs_flow *flow, uint64_t address)
 			high = middle;
 	}
 	return low < flow->code_count && flow->code[low].address == address ? low
-									     : flow->code_count;
+									    : flow->code_count;
 }
 
 /* Mark the instructions that begin a block: the first, jumped-to ones, and those behind a jump. */
@@ -794,7 +795,7 @@ static int32_t block_at(const struct fs_flow *flow, size_t instruction)
 			high = middle;
 	}
 	return low < flow->block_count && flow->blocks[low].first == instruction ? (int32_t)low
-										  : -1;
+										 : -1;
 }
 
 static void link_block(struct fs_flow *flow, struct block *block)

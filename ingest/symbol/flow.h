@@ -30,9 +30,9 @@ struct fs_flow_source {
 	struct fs_data_types *types;
 	struct fs_globals *globals; /* read when they are first needed */
 	struct fs_dwarf_index *index;
-	struct fs_x86 *x86;	  /* NULL: A64 */
-	uint64_t thread_block;	  /* bytes from the thread pointer to the thread's block; on
-				     x86-64 to be subtracted */
+	struct fs_x86 *x86;    /* NULL: A64 */
+	uint64_t thread_block; /* bytes from the thread pointer to the thread's block; on
+				  x86-64 to be subtracted */
 	/* Read code at a link-time address; the number of bytes got. */
 	size_t (*read)(void *context, uint64_t address, void *buffer, size_t size);
 	void *context;

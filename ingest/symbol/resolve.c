@@ -175,8 +175,8 @@ static int open_flow(struct resolver *resolver)
 		.read = read_address,
 		.context = resolver,
 	};
-	bool known = resolver->arch == FS_REPLY_ARCH_AARCH64 ||
-		     resolver->arch == FS_REPLY_ARCH_X86_64;
+	bool known =
+		resolver->arch == FS_REPLY_ARCH_AARCH64 || resolver->arch == FS_REPLY_ARCH_X86_64;
 
 	fs_data_types_init(&resolver->types, resolver->dwarf.dwarf);
 	fs_descriptions_init(&resolver->descriptions, resolver->writer, &resolver->types);
@@ -313,7 +313,7 @@ static int name_function(struct resolver *resolver, const char *linkage_name, co
 	function->linkage_name = FS_SYMBOL_NONE;
 	if (!code && linkage_name && strcmp(linkage_name, name))
 		code = fs_describe_text(&resolver->descriptions, linkage_name, strlen(linkage_name),
-			       &function->linkage_name);
+					&function->linkage_name);
 	free(demangled);
 	free(bare);
 	return code;
@@ -379,7 +379,8 @@ static int set_operand(struct resolver *resolver, const struct fs_operand *opera
 	if (!operand->base[0])
 		return 0;
 	result->displacement = operand->displacement;
-	return fs_describe_text(&resolver->descriptions, operand->base, strlen(operand->base), &result->base_register);
+	return fs_describe_text(&resolver->descriptions, operand->base, strlen(operand->base),
+				&result->base_register);
 }
 
 static bool decode_at(struct resolver *resolver, uint64_t offset, struct fs_operand *ret_operand)
@@ -502,8 +503,8 @@ static bool place_object(const struct resolver *resolver,
 		    query->offset < segment->offset - before ||
 		    query->offset >= segment->offset + segment->size)
 			continue;
-		*ret_address = segment->address + (query->offset - segment->offset) +
-			       query->distance;
+		*ret_address =
+			segment->address + (query->offset - segment->offset) + query->distance;
 		return true;
 	}
 	return false;

@@ -84,9 +84,10 @@ static void immediate(uint32_t word, uint64_t address, struct fs_instruction *in
 			return;
 		step = add(instruction, FS_STEP_ADDRESS);
 		step->target = (int8_t)target;
-		step->constant = field(word, 31, 31)
-					 ? (int64_t)((address & ~4095ull) + (uint64_t)(offset * 4096))
-					 : (int64_t)(address + (uint64_t)offset);
+		step->constant =
+			field(word, 31, 31)
+				? (int64_t)((address & ~4095ull) + (uint64_t)(offset * 4096))
+				: (int64_t)(address + (uint64_t)offset);
 	} else if ((word & 0x1f800000) == 0x11000000) {
 		add_immediate(word, instruction);
 	} else if ((word & 0x7fe00000) == 0x52800000 && target != SP) { /* movz of 16 bits */
@@ -282,7 +283,8 @@ static void pair(uint32_t word, struct fs_instruction *instruction)
 		copy(instruction, base, base, constant);
 }
 
-/* Exclusives, ordered, compare and swap: | size | 001000 | o2 23 | L 22 | o1 21 | Rs | o0 | Rt2 | */
+/* Exclusives, ordered, compare and swap: | size | 001000 | o2 23 | L 22 | o1 21 | Rs | o0 | Rt2 |
+ */
 static void ordered(uint32_t word, struct fs_instruction *instruction)
 {
 	unsigned int size = field(word, 31, 30);

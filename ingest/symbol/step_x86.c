@@ -127,8 +127,9 @@ static bool move(const cs_x86 *detail, uint64_t next, struct fs_instruction *out
 	if (detail->op_count != 2)
 		return false;
 	if (to->type == X86_OP_MEM) {
-		struct place source = from->type == X86_OP_REG ? place_of(from->reg)
-							       : (struct place){ FS_NO_REGISTER, 0 };
+		struct place source = from->type == X86_OP_REG
+					      ? place_of(from->reg)
+					      : (struct place){ FS_NO_REGISTER, 0 };
 
 		touch(to, next, FS_STEP_STORE, source.number, out);
 		return true;

@@ -55,7 +55,7 @@ const char *fs_operand_method_name(enum fs_operand_method method);
 #define FS_TYPE_METHOD_LIST(X)                                                                     \
 	X(NONE, 0, NULL)                                                                           \
 	X(VARIABLE, 1, "variable") /* a variable in the base register points to the object */      \
-	X(FLOW, 2, "flow")	   /* the base register was computed or loaded from known ones */ \
+	X(FLOW, 2, "flow")	   /* the base register was computed or loaded from known ones */  \
 	X(GLOBAL, 3, "global")	   /* a variable at a fixed address */                             \
 	X(LOCAL, 4, "local")	   /* a variable on the stack */                                   \
 	X(THREAD, 5, "thread")	   /* a thread-local variable */
@@ -112,7 +112,8 @@ struct fs_symbol_result {
 	enum fs_operand_method method;
 	/* what the instruction accesses, from debug information */
 	uint32_t type;	     /* index in fs_symbol_dso.types, or FS_SYMBOL_NONE */
-	int64_t type_offset; /* of the access in the object; if `within`, of an array's first element */
+	int64_t type_offset; /* of the access in the object; if `within`, of an array's first
+				element */
 	uint32_t stride;     /* an unknown multiple of it was added to the address; 0: none */
 	bool within;	     /* that runs within an array of the object, else by whole objects */
 	uint32_t field;	     /* interned path such as a.b[].c, or FS_SYMBOL_NONE */

@@ -56,8 +56,8 @@ static bool place_of(const struct reading *reading, const Dwarf_Op *ops, size_t 
 	if (is_base_register(ops[0].atom) && (count == 1 || is_value)) {
 		local->place = is_value ? FS_PLACE_REGISTER : FS_PLACE_MEMORY;
 		local->reg = register_of(&ops[0], DW_OP_breg0, DW_OP_bregx);
-		local->offset = (int64_t)(ops[0].atom == DW_OP_bregx ? ops[0].number2
-								     : ops[0].number);
+		local->offset =
+			(int64_t)(ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number);
 		return local->reg != FS_NO_REGISTER;
 	}
 	if (count != 1 || ops[0].atom != DW_OP_fbreg || !reading->has_frame)
@@ -224,8 +224,8 @@ static int read_global(struct fs_data_types *types, Dwarf_Die *die, struct fs_gl
 			return 0;
 		return add_global(types, die, address, false, globals);
 	}
-	if (count == 2 && (ops[1].atom == DW_OP_form_tls_address ||
-			   ops[1].atom == DW_OP_GNU_push_tls_address))
+	if (count == 2 &&
+	    (ops[1].atom == DW_OP_form_tls_address || ops[1].atom == DW_OP_GNU_push_tls_address))
 		return add_global(types, die, ops[0].number, true, globals);
 	return 0;
 }

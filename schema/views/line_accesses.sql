@@ -10,6 +10,9 @@
 -- offset: bytes from the start of the line
 -- width: bytes accessed, by the instruction; NULL: not known
 -- op: atomic where the instruction is; else by the record; else by the instruction
+-- field: field accessed, or variable without fields; NULL: not known
+-- type: type of the object
+-- object: variable, or type and address of the object
 -- function: function of the code
 -- source_line: source file and line
 -- dso: binary of the code
@@ -46,6 +49,9 @@ SELECT
 	a.addr & (r.line_size - 1) AS offset,
 	c.width,
 	o.name AS op,
+	x.field,
+	x.type,
+	x.object,
 	f.name AS function,
 	c.file || ':' || c.line AS source_line,
 	d.path AS dso,
@@ -85,6 +91,7 @@ LEFT JOIN dso AS d ON d.id = c.dso_id
 LEFT JOIN thread AS t ON t.id = a.thread_id
 LEFT JOIN cpu AS u ON u.trace_id = a.trace_id AND u.cpu = a.cpu
 LEFT JOIN source_class AS k ON k.id = a.source
+LEFT JOIN data_fields AS x ON x.trace_id = a.trace_id AND x.space_id IS a.space_id AND x.addr = a.addr
 -- events that tell another core's cache from other places, as in analyze/10_contention_evidence.sql
 LEFT JOIN (
 	SELECT c.event_id

@@ -10,7 +10,9 @@
 -- a_offset: bytes from the start of the line
 -- a_width: bytes accessed; NULL: not known
 -- a_op: operation
--- a_field: struct field; NULL: not known
+-- a_field: field, or variable without fields; NULL: not known
+-- a_type: type of the object; NULL: not known
+-- a_object: variable, or type and address of the object
 -- a_function: function with most of this side's samples
 -- a_dso: its binary
 -- a_pc: its code address at run time, hex
@@ -22,7 +24,9 @@
 -- b_offset: bytes from the start of the line
 -- b_width: bytes accessed; NULL: not known
 -- b_op: operation
--- b_field: struct field; NULL: not known
+-- b_field: field, or variable without fields; NULL: not known
+-- b_type: type of the object; NULL: not known
+-- b_object: variable, or type and address of the object
 -- b_function: function with most of this side's samples
 -- b_dso: its binary
 -- b_pc: its code address at run time, hex
@@ -53,7 +57,9 @@ SELECT
 	f.a_offset,
 	f.a_width,
 	a_o.name AS a_op,
-	NULL AS a_field,
+	a_x.field AS a_field,
+	a_x.type AS a_type,
+	a_x.object AS a_object,
 	a_f.name AS a_function,
 	a_d.path AS a_dso,
 	iif(a_c.ip IS NULL, NULL, printf('0x%x', a_c.ip)) AS a_pc,
@@ -65,7 +71,9 @@ SELECT
 	f.b_offset,
 	f.b_width,
 	b_o.name AS b_op,
-	NULL AS b_field,
+	b_x.field AS b_field,
+	b_x.type AS b_type,
+	b_x.object AS b_object,
 	b_f.name AS b_function,
 	b_d.path AS b_dso,
 	iif(b_c.ip IS NULL, NULL, printf('0x%x', b_c.ip)) AS b_pc,
@@ -90,7 +98,11 @@ LEFT JOIN op AS a_o ON a_o.id = f.a_op
 LEFT JOIN code AS a_c ON a_c.id = f.a_code_id
 LEFT JOIN function AS a_f ON a_f.id = f.a_function_id
 LEFT JOIN dso AS a_d ON a_d.id = a_c.dso_id
+LEFT JOIN data_fields AS a_x ON a_x.trace_id = f.trace_id AND a_x.space_id IS f.space_id
+	AND a_x.addr = f.line + f.a_offset
 LEFT JOIN op AS b_o ON b_o.id = f.b_op
 LEFT JOIN code AS b_c ON b_c.id = f.b_code_id
 LEFT JOIN function AS b_f ON b_f.id = f.b_function_id
 LEFT JOIN dso AS b_d ON b_d.id = b_c.dso_id
+LEFT JOIN data_fields AS b_x ON b_x.trace_id = f.trace_id AND b_x.space_id IS f.space_id
+	AND b_x.addr = f.line + f.b_offset

@@ -47,8 +47,18 @@ SELECT
 	p.name AS space,
 	f.verdict,
 	f.confidence,
-	NULL AS object,
-	NULL AS type,
+	(
+		SELECT group_concat(object, ', ') FROM (
+			SELECT object FROM data_fields AS x
+			WHERE x.trace_id = f.trace_id AND x.space_id IS f.space_id
+				AND x.addr BETWEEN f.line AND f.line + f.size - 1 AND object IS NOT NULL
+			GROUP BY object ORDER BY min(x.addr))) AS object,
+	(
+		SELECT group_concat(type, ', ') FROM (
+			SELECT type FROM data_fields AS x
+			WHERE x.trace_id = f.trace_id AND x.space_id IS f.space_id
+				AND x.addr BETWEEN f.line AND f.line + f.size - 1 AND type IS NOT NULL
+			GROUP BY type ORDER BY min(x.addr))) AS type,
 	f.samples,
 	f.loads,
 	f.stores,
@@ -70,7 +80,12 @@ SELECT
 	f.gain_low,
 	f.gain_high,
 	f.offsets,
-	NULL AS fields,
+	(
+		SELECT group_concat(field, ', ') FROM (
+			SELECT field FROM data_fields AS x
+			WHERE x.trace_id = f.trace_id AND x.space_id IS f.space_id
+				AND x.addr BETWEEN f.line AND f.line + f.size - 1 AND field IS NOT NULL
+			GROUP BY field ORDER BY min(x.addr))) AS fields,
 	f.split,
 	f.writer_sampled,
 	f.evidence,
