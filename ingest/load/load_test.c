@@ -733,7 +733,8 @@ static void append_column(sqlite3_str *sql, const char *table, const char *colum
 	} owners[] = {
 		{ "event_id", "event" }, { "leader_id", "event" },	{ "thread_id", "thread" },
 		{ "code_id", "code" },	 { "chain_id", "chain" },	{ "space_id", "space" },
-		{ "dso_id", "dso" },	 { "function_id", "function" },
+		{ "dso_id", "dso" },	 { "function_id", "function" }, { "type_id", "type" },
+		{ "member_id", "type" },
 	};
 	const char *owner = NULL;
 
@@ -765,7 +766,10 @@ static char *dump_table(sqlite3 *db, const struct fs_table_definition *table, in
 {
 	static const struct {
 		const char *column, *owner;
-	} owners[] = { { "event_id", "event" }, { "thread_id", "thread" }, { "dso_id", "dso" } };
+	} owners[] = { { "event_id", "event" },
+		       { "thread_id", "thread" },
+		       { "dso_id", "dso" },
+		       { "type_id", "type" } };
 	sqlite3_str *sql = sqlite3_str_new(db);
 	const char *where = NULL;
 	char *text;
@@ -781,7 +785,7 @@ static char *dump_table(sqlite3 *db, const struct fs_table_definition *table, in
 	sqlite3_str_appendf(sql, " AS r FROM %s WHERE ", table->name);
 	if (where || !strcmp(table->name, "trace"))
 		sqlite3_str_appendf(sql, "%s = %lld", where ? where : "id", trace);
-	for (size_t i = 0; !where && i < 3; i++)
+	for (size_t i = 0; !where && i < sizeof(owners) / sizeof(owners[0]); i++)
 		for (const struct fs_column *column = table->columns; column->name; column++)
 			if (!where && !strcmp(column->name, owners[i].column)) {
 				where = owners[i].column;

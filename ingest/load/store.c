@@ -818,7 +818,7 @@ static struct fs_symbol_result result_of(const struct store *store, size_t index
 
 	if (code->dso != FS_NONE &&
 	    store->session->maps.dsos[code->dso].cpumode == FS_CPUMODE_KSYMBOL) {
-		struct fs_symbol_result whole = nothing;
+		struct fs_symbol_result whole = fs_symbol_result_unknown();
 
 		whole.function = 0;
 		whole.function_offset = code->offset;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Symbols of executable sections, or variables, sorted by address. Functions win over labels, and mapping
- * symbols ($x, $d of the Arm ELF ABI) and compiler-local labels (.L) are no names.
+ * Symbols of executable sections, or variables, sorted by address. Functions win over labels, and
+ * mapping symbols ($x, $d of the Arm ELF ABI) and compiler-local labels (.L) are no names.
  *
  * Ranges may nest (hand-written assembler), so `reach` tells how far back a search must go.
  */

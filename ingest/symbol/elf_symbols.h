@@ -28,7 +28,8 @@ struct fs_elf_symbols {
 	bool objects; /* set before the first _add: variables, not functions */
 };
 
-/* Add the functions (or variables) of an Elf's .symtab, or of .dynsym where it has none. 0 or FS_NOMEM. */
+/* Add the functions (or variables) of an Elf's .symtab, or of .dynsym where it has none. 0 or
+ * FS_NOMEM. */
 int fs_elf_symbols_add(struct fs_elf_symbols *symbols, Elf *elf);
 
 /* After the last _add: sort, and keep the best symbol of each address. 0 or FS_NOMEM. */
