@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "analyze/analyze.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "schema/schema.h"
+
+static int fail_pass(sqlite3 *db, const struct fs_pass *pass, const char *statement,
+		     struct fs_error *error)
+{
+	char place[96];
+
+	snprintf(place, sizeof(place), "pass %s, statement at byte %zu", pass->name,
+		 (size_t)(statement - pass->sql));
+	return fs_sql_fail(db, place, error);
+}
 
 /* Run the statements of one pass, with :trace bound wherever it occurs. */
 static int run_pass(sqlite3 *db, const struct fs_pass *pass, sqlite3_int64 trace_id,
@@ -28,8 +39,7 @@ static int run_pass(sqlite3 *db, const struct fs_pass *pass, sqlite3_int64 trace
 		}
 		sqlite3_finalize(statement);
 		if (code != SQLITE_OK)
-			return fs_fail(error, FS_OUTPUT, "pass %s, statement at byte %zu: %s",
-				       pass->name, (size_t)(start - pass->sql), sqlite3_errmsg(db));
+			return fail_pass(db, pass, start, error);
 	}
 	return 0;
 }
@@ -57,20 +67,19 @@ static int read_number(sqlite3 *db, const char *sql, sqlite3_int64 fallback,
 	int code;
 
 	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
-		return fs_fail(error, FS_OUTPUT, "%s: %s", sql, sqlite3_errmsg(db));
+		return fs_sql_fail(db, NULL, error);
 	code = sqlite3_step(statement);
 	*ret_number = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : fallback;
 	sqlite3_finalize(statement);
-	return code == SQLITE_ROW || code == SQLITE_DONE
-		       ? 0
-		       : fs_fail(error, FS_OUTPUT, "%s: %s", sql, sqlite3_errmsg(db));
+	return code == SQLITE_ROW || code == SQLITE_DONE ? 0 : fs_sql_fail(db, NULL, error);
 }
 
 /*
- * The first row of a table that belongs to trace_id or a later trace. Traces get rising ids and
+ * The first row of a table that belongs to trace_id or a later trace; with past, to a later one
+ * only. Traces get rising ids and
  * their rows are appended, so the rows of a trace lie together, in the order of the traces.
  */
-static int find_first_row(sqlite3 *db, const char *table, sqlite3_int64 trace_id,
+static int find_first_row(sqlite3 *db, const char *table, sqlite3_int64 trace_id, bool past,
 			  sqlite3_int64 *ret_row, struct fs_error *error)
 {
 	sqlite3_int64 low = 1;
@@ -88,7 +97,7 @@ static int find_first_row(sqlite3 *db, const char *table, sqlite3_int64 trace_id
 			 "SELECT trace_id FROM main.%s WHERE rowid >= %lld ORDER BY rowid LIMIT 1",
 			 table, middle);
 		FS_TRY(read_number(db, sql, INT64_MAX, &trace, error));
-		if (trace < trace_id)
+		if (trace < trace_id || (past && trace == trace_id))
 			low = middle + 1;
 		else
 			high = middle;
@@ -110,8 +119,8 @@ static int narrow_rollups(sqlite3 *db, sqlite3_int64 trace_id, struct fs_error *
 		sqlite3_int64 end;
 		char sql[256];
 
-		FS_TRY(find_first_row(db, rollups[i], trace_id, &first, error));
-		FS_TRY(find_first_row(db, rollups[i], trace_id + 1, &end, error));
+		FS_TRY(find_first_row(db, rollups[i], trace_id, false, &first, error));
+		FS_TRY(find_first_row(db, rollups[i], trace_id, true, &end, error));
 		snprintf(sql, sizeof(sql),
 			 "CREATE TEMP VIEW %s AS SELECT * FROM main.%s WHERE rowid >= %lld AND "
 			 "rowid < %lld",

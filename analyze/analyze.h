@@ -9,6 +9,8 @@
  *
  * SQL functions that the passes may use, beside SQLite's own:
  *
+ *   sum(x)                         as SQLite's own, but at the end of the range where that would
+ *                                  overflow
  *   bit_or(x)                      aggregate: union of the bits, 0 of no rows
  *   popcount(x)                    number of set bits
  *   histogram_quantile(blob, s)    aggregate: quantile s (0..1) of merged latency histograms
@@ -35,7 +37,7 @@ extern const struct fs_pass fs_passes[];
 /*
  * Delete the findings of a trace and make them again from its roll-ups. Registers the SQL
  * functions above on db. Runs inside the caller's transaction, if there is one; does not begin or
- * end one. Fails with FS_OUTPUT and SQLite's message, naming the pass.
+ * end one. Fails as fs_sql_fail() says, naming the pass.
  */
 int fs_analyze(sqlite3 *db, sqlite3_int64 trace_id, struct fs_error *error);
 

@@ -541,7 +541,34 @@ START_TEST(test_functions)
 	ck_assert_str_eq(value("SELECT quantiles_by(1, x'04', 0.5) WHERE 0"), "{}");
 	ck_assert_int_eq(
 		sqlite3_exec(db, "SELECT histogram_quantile(x'04', 0.5)", NULL, NULL, NULL),
-		SQLITE_ERROR);
+		SQLITE_CORRUPT);
+}
+END_TEST
+
+/* Like SQLite's own where that gives a result, and the end of the range where it does not. */
+START_TEST(test_sum)
+{
+	static const char most[] = "9223372036854775807";
+
+	ck_assert_int_eq(fs_analyze_register(db, NULL), 0);
+	ck_assert_str_eq(value("SELECT sum(column1) FROM (VALUES (1), (-4), (NULL))"), "-3");
+	ck_assert_str_eq(value("SELECT sum(column1) FROM (VALUES (1), (0.5), ('2'), ('x'))"),
+			 "3.5");
+	ck_assert_str_eq(value("SELECT sum(column1) FROM (VALUES (NULL))"), "NULL");
+	ck_assert_str_eq(value("SELECT sum(1) WHERE 0"), "NULL");
+	ck_assert_str_eq(value("SELECT sum(column1) FROM (VALUES (0x7fffffffffffffff), (1))"),
+			 most);
+	ck_assert_str_eq(value("SELECT sum(column1) FROM (VALUES (-0x7fffffffffffffff), (-9))"),
+			 "-9223372036854775808");
+	ck_assert_str_eq(value("SELECT sum(column1) FROM (VALUES (0x7fffffffffffffff), (9), (-9))"),
+			 most);
+	ck_assert_str_eq(value("SELECT group_concat(s) FROM (SELECT sum(column1) OVER (ROWS "
+			       "BETWEEN 1 PRECEDING AND CURRENT ROW) AS s FROM (VALUES "
+			       "(0x7fffffffffffffff), (0x7fffffffffffffff), (-1), (3)))"),
+			 "9223372036854775807,9223372036854775807,9223372036854775806,2");
+	ck_assert_str_eq(value("SELECT sum(column1) FILTER (WHERE column1 > 1) FROM "
+			       "(VALUES (1), (2), (3))"),
+			 "5");
 }
 END_TEST
 
@@ -574,6 +601,7 @@ int main(void)
 	tcase_add_test(cases, test_baseline_of_few_atomics);
 	tcase_add_test(cases, test_no_baseline);
 	tcase_add_test(cases, test_functions);
+	tcase_add_test(cases, test_sum);
 	suite_add_tcase(suite, cases);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

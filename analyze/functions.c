@@ -11,6 +11,63 @@
 
 #include "common/histogram.h"
 #include "common/table.h"
+#include "schema/schema.h"
+
+/*
+ * sum(x) as SQLite's own, but a sum of integers that does not fit 64 bits becomes the nearest
+ * that does instead of an error: one absurd number in a trace must not cost all findings. 128
+ * bits hold the exact sum of any number of rows, so that a window may also take rows out again.
+ */
+__extension__ typedef __int128 wide;
+
+struct sum {
+	wide integers;
+	double reals; /* of all values, when some are not integers */
+	sqlite3_int64 count, real_count;
+};
+
+static void sum_change(sqlite3_context *context, sqlite3_value *value, int sign)
+{
+	struct sum *sum = sqlite3_aggregate_context(context, sizeof(*sum));
+	int type = sqlite3_value_numeric_type(value);
+
+	if (!sum || type == SQLITE_NULL)
+		return;
+	sum->count += sign;
+	sum->reals += sign * sqlite3_value_double(value);
+	if (type == SQLITE_INTEGER)
+		sum->integers += sign * (wide)sqlite3_value_int64(value);
+	else
+		sum->real_count += sign;
+}
+
+static void sum_step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	(void)count;
+	sum_change(context, values[0], 1);
+}
+
+static void sum_inverse(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	(void)count;
+	sum_change(context, values[0], -1);
+}
+
+static void sum_value(sqlite3_context *context)
+{
+	const struct sum *sum = sqlite3_aggregate_context(context, 0);
+
+	if (!sum || !sum->count)
+		sqlite3_result_null(context);
+	else if (sum->real_count)
+		sqlite3_result_double(context, sum->reals);
+	else if (sum->integers > INT64_MAX)
+		sqlite3_result_int64(context, INT64_MAX);
+	else if (sum->integers < INT64_MIN)
+		sqlite3_result_int64(context, INT64_MIN);
+	else
+		sqlite3_result_int64(context, (sqlite3_int64)sum->integers);
+}
 
 static void bit_or_step(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -44,6 +101,7 @@ static bool add_blob(sqlite3_context *context, struct fs_histogram *histogram, s
 			      (size_t)sqlite3_value_bytes(value)))
 		return true;
 	sqlite3_result_error(context, "malformed latency histogram", -1);
+	sqlite3_result_error_code(context, SQLITE_CORRUPT);
 	return false;
 }
 
@@ -160,10 +218,13 @@ static const struct function {
 
 int fs_analyze_register(sqlite3 *db, struct fs_error *error)
 {
+	enum { FLAGS = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS };
+
+	if (sqlite3_create_window_function(db, "sum", 1, FLAGS, NULL, sum_step, sum_value,
+					   sum_value, sum_inverse, NULL) != SQLITE_OK)
+		return fs_sql_fail(db, NULL, error);
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-		if (sqlite3_create_function_v2(db, functions[i].name, functions[i].arguments,
-					       SQLITE_UTF8 | SQLITE_DETERMINISTIC |
-						       SQLITE_INNOCUOUS,
+		if (sqlite3_create_function_v2(db, functions[i].name, functions[i].arguments, FLAGS,
 					       NULL, functions[i].scalar, functions[i].step,
 					       functions[i].final, NULL) != SQLITE_OK)
 			return fs_fail(error, FS_INTERNAL,

@@ -8,10 +8,8 @@
 #include "query/query.h"
 
 /*
- * Open query->path read-only into query->db, after checking that it is a regular file, that no
- * import was killed over it (if so, its last complete state is restored), that it is ours and
- * that its tables and views are exactly those of this version. Errors: FS_REFUSED, FS_NOMEM,
- * FS_OUTPUT (I/O, or locked by an import).
+ * Open query->path read-only into query->db with the checks of fs_schema_open(), and limit the
+ * memory that SQLite may take to a gigabyte.
  */
 int fs_database_open(struct fs_query *query, struct fs_error *error);
 
@@ -21,8 +19,8 @@ int fs_database_open_writable(struct fs_query *query, struct fs_error *error);
 /* An empty database in memory: for commands that answer from this program alone. */
 int fs_database_open_empty(struct fs_query *query, struct fs_error *error);
 
-/* Fill *error from SQLite's last error and return the code for it: damaged file FS_REFUSED, time
- * limit FS_USAGE, I/O FS_OUTPUT, SQL of ours that does not run FS_INTERNAL. */
+/* Fill *error from SQLite's last error and return the code for it: time limit FS_USAGE, a fault in
+ * the user's SQL FS_USAGE, else as fs_sql_fail() says. */
 int fs_database_fail(const struct fs_query *query, struct fs_error *error);
 
 int fs_database_prepare(const struct fs_query *query, const char *sql, sqlite3_stmt **ret_statement,

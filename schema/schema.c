@@ -40,19 +40,50 @@ const struct fs_table_definition fs_schema_tables[] = {
 	{ 0 },
 };
 
+int fs_sql_fail(sqlite3 *db, const char *path, struct fs_error *error)
+{
+	const char *text = db ? sqlite3_errmsg(db) : "out of memory";
+	const char *file = db ? sqlite3_db_filename(db, "main") : NULL;
+	int code = db ? sqlite3_errcode(db) & 0xff : SQLITE_NOMEM;
+
+	if (!path)
+		path = file && *file ? file : "database";
+	switch (code) {
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_TOOBIG:
+	case SQLITE_MISMATCH:
+		return fs_fail(error, FS_REFUSED,
+			       "%s: damaged database (%s); ingest the trace again", path, text);
+	case SQLITE_NOMEM:
+		return fs_fail(error, FS_NOMEM, "%s: out of memory", path);
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return fs_fail(error, FS_OUTPUT,
+			       "%s: in use by another program, such as an import that is being "
+			       "written; try again when it has ended",
+			       path);
+	case SQLITE_FULL:
+		return fs_fail(error, FS_OUTPUT, "%s: the disk is full; make room for it", path);
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+	case SQLITE_READONLY:
+	case SQLITE_PERM: {
+		int number = sqlite3_system_errno(db);
+
+		return fs_fail(error, FS_OUTPUT, "%s: %s%s%s", path, text, number ? ": " : "",
+			       number ? strerror(number) : "");
+	}
+	default:
+		return fs_fail(error, FS_INTERNAL, "%s: %s", path, text);
+	}
+}
+
 int fs_sql_run(sqlite3 *db, const char *sql, struct fs_error *error)
 {
-	char *message = NULL;
-	int code;
-
-	if (sqlite3_exec(db, sql, NULL, NULL, &message) == SQLITE_OK)
+	if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK)
 		return 0;
-	code = fs_fail(error, FS_OUTPUT, "%s: %s (in: %.200s)",
-		       sqlite3_db_filename(db, "main") ? sqlite3_db_filename(db, "main")
-						       : "database",
-		       message ? message : sqlite3_errmsg(db), sql);
-	sqlite3_free(message);
-	return code;
+	return fs_sql_fail(db, NULL, error);
 }
 
 static int create_table(sqlite3 *db, const struct fs_table_definition *table,

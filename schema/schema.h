@@ -62,7 +62,15 @@ int fs_schema_create(sqlite3 *db, struct fs_error *error);
 /* 0 if db is a database of this schema version, FS_REFUSED otherwise. `path` is for the message. */
 int fs_schema_check(sqlite3 *db, const char *path, struct fs_error *error);
 
-/* Run SQL text that gives no rows; FS_OUTPUT with SQLite's message when it fails. */
+/*
+ * Fill *error from SQLite's last error and return the code for it: a damaged file FS_REFUSED, I/O,
+ * a full disk or a lock FS_OUTPUT, memory FS_NOMEM, anything else, such as SQL of ours that does
+ * not run, FS_INTERNAL. db may be NULL: memory ran out. `path` is for the
+ * message; NULL: the name of its file.
+ */
+int fs_sql_fail(sqlite3 *db, const char *path, struct fs_error *error);
+
+/* Run SQL text that gives no rows; fails as fs_sql_fail() says. */
 int fs_sql_run(sqlite3 *db, const char *sql, struct fs_error *error);
 
 #endif

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "common/vector.h"
+#include "schema/schema.h"
 
 enum {
 	PAGE = 16384,
@@ -279,7 +280,7 @@ int fs_bulk_open(struct fs_bulk *bulk, sqlite3 *db, const char *table, unsigned 
 	if (sqlite3_db_filename(db, "bulk"))
 		return 0;
 	if (sqlite3_exec(db, "ATTACH ':memory:' AS bulk", NULL, NULL, NULL) != SQLITE_OK)
-		return fs_fail(error, FS_INTERNAL, "bulk: %s", sqlite3_errmsg(db));
+		return fs_sql_fail(db, NULL, error);
 	return 0;
 }
 
@@ -309,10 +310,9 @@ int fs_bulk_insert(struct fs_bulk *bulk, const void *rows, size_t count, struct 
 		if (sqlite3_deserialize(bulk->db, "bulk", bulk->image, (sqlite3_int64)size,
 					(sqlite3_int64)size,
 					SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
-			return fs_fail(error, FS_INTERNAL, "bulk: %s", sqlite3_errmsg(bulk->db));
+			return fs_sql_fail(bulk->db, NULL, error);
 		if (sqlite3_exec(bulk->db, bulk->insert, NULL, NULL, NULL) != SQLITE_OK)
-			return fs_fail(error, FS_OUTPUT, "cannot write to the database: %s",
-				       sqlite3_errmsg(bulk->db));
+			return fs_sql_fail(bulk->db, NULL, error);
 		next += done * (bulk->columns + 1);
 		count -= done;
 	}

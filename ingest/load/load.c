@@ -46,13 +46,13 @@ static int next_id(struct load *load, const char *table, const char *column, int
 
 	snprintf(sql, sizeof(sql), "SELECT coalesce(max(%s), 0) FROM %s", column, table);
 	if (sqlite3_prepare_v2(load->db, sql, -1, &statement, NULL) != SQLITE_OK)
-		return fs_fail(load->error, FS_OUTPUT, "%s: %s", sql, sqlite3_errmsg(load->db));
+		return fs_sql_fail(load->db, NULL, load->error);
 	code = sqlite3_step(statement);
 	if (code == SQLITE_ROW)
 		id = sqlite3_column_int64(statement, 0);
 	sqlite3_finalize(statement);
 	if (code != SQLITE_ROW)
-		return fs_fail(load->error, FS_OUTPUT, "%s: %s", sql, sqlite3_errmsg(load->db));
+		return fs_sql_fail(load->db, NULL, load->error);
 	if (id < 0 || id > most)
 		return fs_fail(load->error, FS_REFUSED,
 			       "table %s has the id %lld, beyond what fsingest gives: the database "
@@ -127,7 +127,7 @@ static int find_same(struct load *load, int64_t *ret_trace)
 	load->facts.fingerprint = fingerprint_of(&load->session.file);
 	*ret_trace = 0;
 	if (sqlite3_prepare_v2(load->db, sql, -1, &statement, NULL) != SQLITE_OK)
-		return fs_fail(load->error, FS_OUTPUT, "table trace: %s", sqlite3_errmsg(load->db));
+		return fs_sql_fail(load->db, NULL, load->error);
 	sqlite3_bind_int64(statement, 1,
 			   (int64_t)(load->session.file.size + load->session.file.parts_size));
 	snprintf(fingerprint, sizeof(fingerprint), "%llu",

@@ -48,9 +48,7 @@ static int begin_table(struct store *store, const char *table)
 		return fs_fail(store->error, FS_NOMEM, "out of memory");
 	code = sqlite3_prepare_v2(store->db, text, -1, &store->insert, NULL);
 	sqlite3_free(text);
-	return code == SQLITE_OK ? 0
-				 : fs_fail(store->error, FS_INTERNAL, "table %s: %s", table,
-					   sqlite3_errmsg(store->db));
+	return code == SQLITE_OK ? 0 : fs_sql_fail(store->db, NULL, store->error);
 }
 
 static void add_integer(struct store *store, int64_t value)
@@ -105,8 +103,7 @@ static int end_row(struct store *store)
 	sqlite3_reset(store->insert);
 	if (code == SQLITE_DONE)
 		return 0;
-	return fs_fail(store->error, FS_OUTPUT, "cannot write to the database: %s (%s)",
-		       sqlite3_errmsg(store->db), sqlite3_sql(store->insert));
+	return fs_sql_fail(store->db, NULL, store->error);
 }
 
 static const char *text_of(const struct fs_interner *strings, int64_t id)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "schema/schema.h"
 
 /* A column's value; text from a trace becomes harmless, and valid UTF-8, which JSON must be. */
 static struct json_object *value_of(sqlite3_stmt *statement, int column)
@@ -47,15 +48,15 @@ static int add_row(sqlite3 *db, struct json_object *object, sqlite3_int64 trace,
 	sqlite3_stmt *statement;
 
 	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
-		return fs_fail(error, FS_INTERNAL, "%s: %s", sql, sqlite3_errmsg(db));
+		return fs_sql_fail(db, NULL, error);
 	sqlite3_bind_int64(statement, 1, trace);
 	if (sqlite3_step(statement) == SQLITE_ROW) {
 		for (int i = 0; i < sqlite3_column_count(statement); i++)
 			json_object_object_add(object, sqlite3_column_name(statement, i),
 					       value_of(statement, i));
 	}
-	sqlite3_finalize(statement);
-	return 0;
+	/* gives the code of a step that failed */
+	return sqlite3_finalize(statement) == SQLITE_OK ? 0 : fs_sql_fail(db, NULL, error);
 }
 
 static int add_losses(sqlite3 *db, struct json_object *object, sqlite3_int64 trace,
@@ -72,7 +73,7 @@ static int add_losses(sqlite3 *db, struct json_object *object, sqlite3_int64 tra
 
 	json_object_object_add(object, "loss", rows);
 	if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK)
-		return fs_fail(error, FS_INTERNAL, "%s: %s", sql, sqlite3_errmsg(db));
+		return fs_sql_fail(db, NULL, error);
 	sqlite3_bind_int64(statement, 1, trace);
 	while (sqlite3_step(statement) == SQLITE_ROW) {
 		static const char *const names[] = { "kind",  "severity",     "count",
@@ -83,8 +84,7 @@ static int add_losses(sqlite3 *db, struct json_object *object, sqlite3_int64 tra
 			json_object_object_add(row, names[i], value_of(statement, i));
 		json_object_array_add(rows, row);
 	}
-	sqlite3_finalize(statement);
-	return 0;
+	return sqlite3_finalize(statement) == SQLITE_OK ? 0 : fs_sql_fail(db, NULL, error);
 }
 
 static const char trace_sql[] =

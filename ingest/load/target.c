@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schema/open.h"
 #include "schema/schema.h"
+
+enum { COMMIT_MS = 60000 };
 
 /* Split a path into its directory ("." for none) and its last part. */
 static char *directory_of(const char *path, const char **ret_base)
@@ -91,13 +94,7 @@ static int create(struct fs_target *target, struct fs_error *error)
 
 static int open_existing(struct fs_target *target, struct fs_error *error)
 {
-	int code = sqlite3_open_v2(target->path, &target->db,
-				   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, NULL);
-
-	if (code != SQLITE_OK)
-		return fs_fail(error, FS_OUTPUT, "%s: cannot open for writing: %s", target->path,
-			       sqlite3_errmsg(target->db));
-	FS_TRY(fs_schema_check(target->db, target->path, error));
+	FS_TRY(fs_schema_open(target->path, SQLITE_OPEN_READWRITE, &target->db, NULL, error));
 	if (sqlite3_exec(target->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
 		return sqlite3_errcode(target->db) == SQLITE_BUSY
 			       ? fs_fail(error, FS_OUTPUT,
@@ -105,6 +102,8 @@ static int open_existing(struct fs_target *target, struct fs_error *error)
 					 "for it to end",
 					 target->path)
 			       : fail_database(target, "cannot begin to write", error);
+	/* a page that cannot be written for a reader's sake stays in memory; no use in waiting */
+	sqlite3_busy_timeout(target->db, 0);
 	return 0;
 }
 
@@ -117,11 +116,6 @@ int fs_target_open(struct fs_target *target, const char *path, struct fs_error *
 	if (lstat(path, &status))
 		code = errno == ENOENT ? create(target, error)
 				       : fs_fail(error, FS_OUTPUT, "%s: %s", path, strerror(errno));
-	else if (S_ISLNK(status.st_mode))
-		code = fs_fail(error, FS_REFUSED, "%s: a symbolic link; name the database itself",
-			       path);
-	else if (!S_ISREG(status.st_mode))
-		code = fs_fail(error, FS_REFUSED, "%s: not a regular file", path);
 	else
 		code = open_existing(target, error);
 	if (code)
@@ -141,6 +135,38 @@ static int sync_path(const char *path, int flags)
 	return code;
 }
 
+/*
+ * Rename where nothing stands; EEXIST when something does. Where the file system cannot do that in
+ * one step, a hard link can; where it has no links either, an empty file of ours keeps the place
+ * until the database takes it.
+ */
+static int rename_new(const char *from, const char *to)
+{
+	int fd;
+
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return errno;
+	if (!link(from, to)) {
+		unlink(from);
+		return 0;
+	}
+	if (errno == EEXIST)
+		return errno;
+	fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return errno;
+	close(fd);
+	if (rename(from, to)) {
+		int code = errno;
+
+		unlink(to);
+		return code;
+	}
+	return 0;
+}
+
 /* Give the finished temporary file its name; somebody else's file of that name stays. */
 static int publish(struct fs_target *target, struct fs_error *error)
 {
@@ -151,19 +177,15 @@ static int publish(struct fs_target *target, struct fs_error *error)
 	if (code)
 		return fs_fail(error, FS_OUTPUT, "%s: cannot sync: %s", target->path,
 			       strerror(code));
-	if (link(target->temporary, target->path)) {
-		if (errno == EEXIST)
-			return fs_fail(error, FS_OUTPUT,
-				       "%s: appeared while this import ran; run it "
-				       "again to add the trace to it",
-				       target->path);
-		/* file systems without hard links */
-		if (rename(target->temporary, target->path))
-			return fs_fail(error, FS_OUTPUT,
-				       "%s: cannot rename the finished database: %s", target->path,
-				       strerror(errno));
-	}
-	unlink(target->temporary);
+	code = rename_new(target->temporary, target->path);
+	if (code == EEXIST)
+		return fs_fail(error, FS_OUTPUT,
+			       "%s: appeared while this import ran; run it "
+			       "again to add the trace to it",
+			       target->path);
+	if (code)
+		return fs_fail(error, FS_OUTPUT, "%s: cannot rename the finished database: %s",
+			       target->path, strerror(code));
 	directory = directory_of(target->path, &base);
 	code = directory ? sync_path(directory, O_RDONLY | O_DIRECTORY) : ENOMEM;
 	free(directory);
@@ -174,6 +196,8 @@ static int publish(struct fs_target *target, struct fs_error *error)
 
 int fs_target_commit(struct fs_target *target, struct fs_error *error)
 {
+	/* readers at work now only have to end what they read */
+	sqlite3_busy_timeout(target->db, COMMIT_MS);
 	FS_TRY(fs_sql_run(target->db, "COMMIT", error));
 	if (sqlite3_close(target->db) != SQLITE_OK)
 		return fail_database(target, "cannot close", error);

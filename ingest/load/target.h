@@ -3,7 +3,7 @@
  * The database that fsingest writes: a new one appears only when it is complete, an existing one
  * gains a trace in one transaction.
  *
- *   new:       .NAME.tmp-PID ──write, fsync──▶ link to NAME (fails if NAME appeared meanwhile)
+ *   new:       .NAME.tmp-PID ──write, fsync──▶ rename to NAME (fails if NAME appeared meanwhile)
  *   existing:  BEGIN IMMEDIATE ... COMMIT, with SQLite's rollback journal
  */
 #ifndef FS_LOAD_TARGET_H
