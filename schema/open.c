@@ -3,9 +3,9 @@
  * A database is input like any other: it may be damaged or made to attack its reader.
  *
  * Order of the checks: the path (no symbolic link, a regular file), the 100 bytes of header read
- * by ourselves (SQLite format, our application_id, no WAL), a journal beside the file, and only
- * then SQLite: read-only, defensive, no triggers, no extensions, low limits. Last, the stored
- * schema must be text for text what fs_schema_create() makes, so that no table is really a
+ * by ourselves (SQLite format, our application_id, no WAL), a log or a journal beside the file,
+ * and only then SQLite: read-only, defensive, no triggers, no extensions, low limits. Last, the
+ * stored schema must be text for text what fs_schema_create() makes, so that no table is really a
  * view that never ends, and users' SQL may rely on our views.
  *
  * A journal with content beside the file means that an import was killed, or is running. SQLite
@@ -100,6 +100,25 @@ static int check_file(const char *path, const char *shown, struct fs_error *erro
 	size = pread(fd, header, sizeof(header), 0);
 	close(fd);
 	return check_header(header, size, shown, error);
+}
+
+/* SQLite would read pages from a write-ahead log, whatever the header says. */
+static int check_log(const char *path, struct fs_error *error)
+{
+	struct stat status;
+	char *log = NULL;
+	int code = 0;
+
+	if (asprintf(&log, "%s-wal", path) < 0)
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	if (!lstat(log, &status) && (!S_ISREG(status.st_mode) || status.st_size))
+		code = fs_fail(error, FS_REFUSED,
+			       "%s: a write-ahead log beside the database, which fsingest never "
+			       "writes; if another program of yours opened the database, let it "
+			       "close it, else remove the file",
+			       log);
+	free(log);
+	return code;
 }
 
 /* Sets *ret_stands when a journal with content lies beside the database. */
@@ -240,6 +259,27 @@ static int compare_schema(const char *path, sqlite3_stmt *found, sqlite3_stmt *e
 	}
 }
 
+/* SQLite lets two tables lie in one place, where each reads the other's rows. */
+static int check_places(sqlite3 *db, const char *path, struct fs_error *error)
+{
+	static const char sql[] = "SELECT name FROM sqlite_schema WHERE rootpage > 0 "
+				  "GROUP BY rootpage HAVING count(*) > 1";
+	sqlite3_stmt *shared = NULL;
+	int code = sqlite3_prepare_v2(db, sql, -1, &shared, NULL);
+
+	if (code == SQLITE_OK)
+		code = sqlite3_step(shared);
+	if (code == SQLITE_ROW)
+		code = fs_fail(error, FS_REFUSED,
+			       "%s: table %s shares its place with another; the file was "
+			       "changed; ingest the trace again",
+			       path, text_of(shared, 0));
+	else
+		code = code == SQLITE_DONE ? 0 : fs_sql_fail(db, path, error);
+	sqlite3_finalize(shared);
+	return code;
+}
+
 static int check_schema(sqlite3 *db, const char *path, struct fs_error *error)
 {
 	sqlite3 *model = NULL;
@@ -257,6 +297,8 @@ static int check_schema(sqlite3 *db, const char *path, struct fs_error *error)
 		code = fs_sql_fail(db, path, error);
 	if (!code)
 		code = compare_schema(path, found, expected, error);
+	if (!code)
+		code = check_places(db, path, error);
 	sqlite3_finalize(found);
 	sqlite3_finalize(expected);
 	sqlite3_close(model);
@@ -270,6 +312,7 @@ static int open_checked(const struct opening *opening, int access, sqlite3 **ret
 	int code;
 
 	FS_TRY(check_file(opening->path, opening->shown, error));
+	FS_TRY(check_log(opening->path, error));
 	FS_TRY(check_journal(opening->path, &journal, error));
 	FS_TRY(open_hardened(opening, SQLITE_OPEN_READONLY, ret_db, error));
 	code = touch(*ret_db);
@@ -277,6 +320,9 @@ static int open_checked(const struct opening *opening, int access, sqlite3 **ret
 		FS_TRY(restore(opening, ret_db, error));
 		if (ret_restored)
 			*ret_restored = true;
+	} else if (code == SQLITE_ERROR) {
+		return fs_fail(error, FS_REFUSED, "%s: %s; ingest the trace again", opening->shown,
+			       sqlite3_errmsg(*ret_db));
 	} else if (code) {
 		return fs_sql_fail(*ret_db, opening->shown, error);
 	}

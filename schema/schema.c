@@ -53,8 +53,10 @@ int fs_sql_fail(sqlite3 *db, const char *path, struct fs_error *error)
 	case SQLITE_NOTADB:
 	case SQLITE_TOOBIG:
 	case SQLITE_MISMATCH:
+	case SQLITE_CONSTRAINT: /* rows that must not be there are in the way */
 		return fs_fail(error, FS_REFUSED,
-			       "%s: damaged database (%s); ingest the trace again", path, text);
+			       "%s: damaged database (%s); ingest the traces into a new one", path,
+			       text);
 	case SQLITE_NOMEM:
 		return fs_fail(error, FS_NOMEM, "%s: out of memory", path);
 	case SQLITE_BUSY:

@@ -111,5 +111,7 @@ ingest_exits()
 	elif [[ ! -s ingest.err ]]; then
 		fail "$what: exit status $status without a word on stderr"
 	fi
+	# a new database conflicts with nothing but a fault of ours
+	grep -q 'constraint failed' ingest.err && fail "$what: $(cat ingest.err)"
 	expect "$what: files left behind" "$(compgen -G 'case.db*' || true)" ''
 }
