@@ -35,7 +35,7 @@ def complain(what, text):
 
 def commands():
     """Those of fsquery --help, with arguments where one needs any."""
-    needs = {"line": ["--rank", "1"], "sql": ["SELECT * FROM samples LIMIT 100"],
+    needs = {"line": ["--rank", "1"], "sql": ["SELECT * FROM samples LIMIT 10"],
              "analyze": None}  # writes: on its own below
     text = subprocess.run([FSQUERY, "--help"], capture_output=True, text=True, check=True).stdout
     for name in re.findall(r"^  ([a-z][a-z0-9-]*) ", text.split("Commands:")[1], re.M):
@@ -96,7 +96,9 @@ def ask_all(what, allowed, step=1):
     turn += 1
     before = digest(DB)
     for command in COMMANDS[turn % step::step]:
-        check(what, [FSQUERY, "--db", DB] + command, allowed)
+        # these two answer from the program alone
+        own = {0} if command[0] in ("views", "schema") else set()
+        check(what, [FSQUERY, "--db", DB] + command, allowed | own)
     if digest(DB) != before:
         complain(what, "fsquery changed the database")
 
