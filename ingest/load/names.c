@@ -156,7 +156,6 @@ static void place_objects(struct fs_names *names, const struct fs_maps *maps)
 		names->object_queries[first + (ptrdiff_t)object->query] =
 			(struct fs_symbol_object_query){
 				.offset = map->pgoff,
-				.executable = !map->data,
 				.distance = object->addr - map->start,
 			};
 	}

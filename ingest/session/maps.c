@@ -330,9 +330,7 @@ int64_t fs_maps_below(const struct fs_maps *maps, const struct fs_threads *threa
 			if (map->pid != image->pid)
 				break;
 			path = fs_interned(strings, maps->dsos[map->dso].path, NULL);
-			if (path[0] != '/' || path[1] == '/')
-				continue;
-			if (address < map->end || !map->data)
+			if (!map->data && path[0] == '/' && path[1] != '/')
 				return (int64_t)at;
 		}
 		space = image->parent;

@@ -74,9 +74,10 @@ int64_t fs_maps_find(const struct fs_maps *maps, const struct fs_threads *thread
 		     uint64_t address, uint64_t time_ns, uint64_t *ret_from, uint64_t *ret_to);
 
 /*
- * The mapping of a file (an absolute path) from which a data address of an image is best counted:
- * one that covers it, else the nearest executable one below it, for perf rarely records mappings
- * of data. FS_NONE if there is none. It need not be of the binary that holds the address.
+ * The mapping of a file (an absolute path) from which a data address of an image is counted: the
+ * nearest executable one below it, for perf rarely records mappings of data, and one page of a
+ * file may hold the ends of two segments. FS_NONE if there is none. It need not be of the binary
+ * that holds the address.
  */
 int64_t fs_maps_below(const struct fs_maps *maps, const struct fs_threads *threads,
 		      const struct fs_interner *strings, int64_t space, uint64_t address);

@@ -499,8 +499,7 @@ static bool place_object(const struct resolver *resolver,
 		const struct segment *segment = &resolver->segments[i];
 		uint64_t before = segment->offset % PAGE; /* mappings begin at whole pages */
 
-		if (segment->executable != query->executable ||
-		    query->offset < segment->offset - before ||
+		if (!segment->executable || query->offset < segment->offset - before ||
 		    query->offset >= segment->offset + segment->size)
 			continue;
 		*ret_address =

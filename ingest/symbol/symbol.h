@@ -144,10 +144,9 @@ struct fs_symbol_field {
 	bool base_class;
 };
 
-/* Which variable holds an address of data: given as a distance from a mapping of the file. */
+/* Which variable holds an address of data: given as a distance from an executable mapping. */
 struct fs_symbol_object_query {
 	uint64_t offset; /* file offset of the mapping's first byte */
-	bool executable; /* the mapping is */
 	uint64_t distance;
 };
 

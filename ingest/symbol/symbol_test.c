@@ -713,7 +713,7 @@ START_TEST(test_tampered_answers)
 	struct fs_symbol_type type = { .name = 0, .size = 8, .kind = FS_TYPE_STRUCT };
 	struct fs_symbol_field field = { .name = 1, .type_name = 2, .size = 4, .elements = 2 };
 	struct fs_symbol_object object = { .name = 1, .size = 8, .type = 0, .field = 2 };
-	const struct fs_symbol_object_query query = { .executable = true };
+	const struct fs_symbol_object_query query = { 0 };
 	struct fs_symbol_object answer;
 	static struct fs_reply_writer writer;
 	struct fs_isolation isolation;
