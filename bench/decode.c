@@ -67,7 +67,7 @@ static int decode_aux(struct fs_session *session, const struct fs_record *record
 	fs_read_u64(&payload);
 	fs_read_u64(&payload);
 	cpu = fs_read_u32(&payload);
-	family = fs_memsrc_spe_family(fs_session_midr(session, cpu));
+	family = fs_session_spe_family(session, cpu);
 	for (uint64_t done = 0; done < record->raw.size; done += PIECE) {
 		uint64_t left = record->raw.size - done;
 		size_t size = left < PIECE ? (size_t)left : PIECE;
@@ -84,12 +84,14 @@ static int decode_aux(struct fs_session *session, const struct fs_record *record
 static int decode_records(const char *path, struct totals *totals, struct fs_error *error)
 {
 	struct fs_session session;
-	struct fs_cursor cursor;
+	struct fs_cursor cursor = { 0 };
 	struct fs_record record;
 	uint8_t *buffer = malloc(PIECE);
 	bool more = true;
 	int code = fs_session_open(&session, path, error);
 
+	if (!code && !buffer)
+		code = fs_fail(error, FS_NOMEM, "out of memory");
 	if (!code)
 		code = fs_cursor_open(&cursor, &session.file, error);
 	while (!code && more) {

@@ -476,26 +476,36 @@ static bool mentions(const char *page, const char *format, const char *word)
 	return says(page, text);
 }
 
-/* Health of trace 3, an SPE capture with these event words, on this CPU. */
-static void spe_health(const char *config, const char *cpuid, const char *more)
+/* Health of trace 3, a capture of one event on this machine: role, name, type and sample_type of
+ * the event; config, config1 and config2. */
+static void event_health(const char *machine, const char *event, const char *config,
+			 const char *more)
 {
 	char sql[2000];
 
-	snprintf(
-		sql, sizeof(sql),
-		"DELETE FROM event WHERE trace_id = 3; DELETE FROM trace WHERE id = 3;"
-		"INSERT INTO trace (id, name, sha256, bytes, tool_version, options, arch, cpuid, "
-		"line_size, line_size_source, first_ns, last_ns, complete, samples, "
-		"sample_records, spe_records, memory_samples) VALUES (3, 'spe', 'ef', 1, '0', "
-		"'{}', 'aarch64', '%s', 64, 'assumed', 5, 9, 1, 10, 0, 10, 10);"
-		"INSERT INTO event (id, trace_id, idx, name, role, type, sample_type, read_format, "
-		"flags, precise_ip, sample_period, samples, period_sum, config, config1, config2) "
-		"VALUES (3, 3, 0, 'spe', 'spe', 44, 0, 0, 0, 0, 256, 10, 2560, %s);%s",
-		cpuid, config, more);
+	snprintf(sql, sizeof(sql),
+		 "DELETE FROM event WHERE trace_id = 3; DELETE FROM trace WHERE id = 3;"
+		 "INSERT INTO trace (id, name, sha256, bytes, tool_version, options, arch, cpuid, "
+		 "line_size, line_size_source, first_ns, last_ns, complete, samples, "
+		 "sample_records, spe_records, memory_samples) VALUES (3, 'spe', 'ef', 1, '0', "
+		 "'{}', %s, 64, 'assumed', 5, 9, 1, 10, 0, 10, 10);"
+		 "INSERT INTO event (id, trace_id, idx, read_format, flags, precise_ip, "
+		 "sample_period, samples, period_sum, role, name, type, sample_type, config, "
+		 "config1, config2) VALUES (3, 3, 0, 0, 0, 0, 256, 10, 2560, %s, %s);%s",
+		 machine, event, config, more);
 	alter(sql);
 	ck_assert_int_eq(run("--trace 3 health --format csv --columns severity,name,scope,count,"
 			     "description"),
 			 0);
+}
+
+/* The same of an SPE capture on an arm64 machine. */
+static void spe_health(const char *config, const char *cpuid, const char *more)
+{
+	char machine[100];
+
+	snprintf(machine, sizeof(machine), "'aarch64', '%s'", cpuid);
+	event_health(machine, "'spe', 'spe', 44, 0", config, more);
 }
 
 #define FULL_SPE "0x600010003, 0, 0"
@@ -529,6 +539,63 @@ START_TEST(test_sufficiency)
 	ck_assert(says(output, "loss,collision_rate,spe,10,\"10 of 40 AUX records (25.0 %)"));
 	ck_assert(says(output, "loss,blind_time,CPUs,3000,"));
 	ck_assert(says(output, "-m ,16M -c 4096 -a"));
+	spe_health("0x600010003, 0, 40", KUNPENG_920, "");
+	ck_assert(says(output, "info,latency_meaning,spe,0,\"SPE: cycles from dispatch"));
+	/* nobody is known: all that SPE saw counts for no line */
+	ck_assert(says(output, "loss,attribution,threads,0,\"0.0 % of the samples"));
+}
+END_TEST
+
+#define INTEL "'x86_64', 'GenuineIntel,6,143,8'"
+#define ZEN_3 "'x86_64', 'AuthenticAMD,25,1,1'"
+#define ZEN_4 "'x86_64', 'AuthenticAMD,25,17,1'"
+#define ZEN_5 "'x86_64', 'AuthenticAMD,26,2,1'"
+#define POWER "'ppc64le', '0x004e1202'"
+#define WITH_WEIGHT "(1 << 14)"
+
+/* What PEBS, IBS and Power asked for, and what their latencies are. */
+static const struct {
+	const char *machine, *event, *config;
+	const char *row; /* in the answer; with a leading !: not in it */
+} other_events[] = {
+	{ INTEL, "'load', 'mem-loads,ldlat=30', 4, " WITH_WEIGHT, "0x1cd, 30, 0",
+	  "loss,latency_filter,\"mem-loads,ldlat=30\",30,\"Only loads of at least 30 cycles" },
+	{ INTEL, "'load', 'cpu_atom/mem-loads,ldlat=50/P', 10, " WITH_WEIGHT, "0x5d0, 50, 0",
+	  "loss,latency_filter,\"cpu_atom/mem-loads,ldlat=50/P\",50," },
+	{ INTEL, "'load', 'mem-loads', 4, " WITH_WEIGHT, "0x1cd, 0, 0", "!latency_filter" },
+	{ INTEL, "'store', 'mem-stores', 4, " WITH_WEIGHT, "0x2cd, 30, 0", "!latency_filter" },
+	{ INTEL, "'load', 'mem-loads', 4, " WITH_WEIGHT, "0x1cd, 0, 0",
+	  "info,latency_meaning,mem-loads,0,\"Intel: cycles from the load's dispatch" },
+	{ INTEL, "'load', 'mem-loads', 4, (1 << 24)", "0x1cd, 0, 0", "Intel: cycles from" },
+	{ INTEL, "'load', 'mem-loads', 4, (1 << 15)", "0x1cd, 0, 0", "!latency_meaning" },
+	{ INTEL, "'cycles', 'cycles', 0, " WITH_WEIGHT, "0, 0, 0", "!latency_meaning" },
+	{ POWER, "'load', 'mem-loads', 4, (1 << 24)", "0, 0, 0", "Power: cycles of the load" },
+	{ "'x86_64', NULL", "'load', 'mem-loads', 4, " WITH_WEIGHT, "0, 0, 0",
+	  "what CPU this is the file does not say" },
+	{ ZEN_5, "'ibs_op', 'ibs_op//', 11, " WITH_WEIGHT, "0, 256, 0",
+	  "loss,latency_filter,ibs_op//,256,\"Only loads that missed L1D of at least 256" },
+	{ ZEN_5, "'ibs_op', 'ibs_op//', 11, " WITH_WEIGHT, "0, 0, 1", "!latency_filter" },
+	{ ZEN_5, "'ibs_op', 'ibs_op//', 11, " WITH_WEIGHT, "0x90000, 0, 0",
+	  "loss,event_filter,ibs_op//" },
+	{ ZEN_5, "'ibs_op', 'ibs_op//', 11, " WITH_WEIGHT, "0x80000, 0, 0", "!event_filter" },
+	{ ZEN_5, "'ibs_op', 'ibs_op//', 11, " WITH_WEIGHT, "0, 0, 0", "AMD IBS: cycles until" },
+	{ ZEN_3, "'ibs_op', 'ibs_op//', 11, " WITH_WEIGHT, "0, 0, 0",
+	  "loss,not_measurable,HITM,0" },
+	{ "'x86_64', 'AuthenticAMD,25,33,0'", "'ibs_op', 'ibs_op//', 11, 0", "0, 0, 0",
+	  "loss,not_measurable,HITM,0" },
+	{ ZEN_4, "'ibs_op', 'ibs_op//', 11, " WITH_WEIGHT, "0, 0, 0", "!not_measurable,HITM" },
+	{ ZEN_5, "'ibs_op', 'ibs_op//', 11, " WITH_WEIGHT, "0, 0, 0", "!not_measurable,HITM" },
+	{ "'x86_64', 'AuthenticAMD,25,97,2'", "'ibs_op', 'ibs_op//', 11, 0", "0, 0, 0",
+	  "!not_measurable,HITM" },
+};
+
+START_TEST(test_sufficiency_of_other_events)
+{
+	const char *row = other_events[_i].row;
+
+	event_health(other_events[_i].machine, other_events[_i].event, other_events[_i].config, "");
+	if (*row == '!' ? says(output, row + 1) : !says(output, row))
+		ck_abort_msg("%s in %s", row, output);
 }
 END_TEST
 
@@ -799,6 +866,8 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	for (size_t i = 0; i < sizeof(tests) / sizeof(*tests); i++)
 		tcase_add_test(tcase, tests[i]);
+	tcase_add_loop_test(tcase, test_sufficiency_of_other_events, 0,
+			    sizeof(other_events) / sizeof(*other_events));
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

@@ -879,6 +879,8 @@ static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 	seen.time_ns =
 		has & FS_SPE_HAS_TIMESTAMP ? fs_clock_ns(&session->clock, record->timestamp) : 0;
 	decoder->spe_no_time += !seen.time_ns;
+	decoder->spe_no_source += spe->family && !(has & FS_SPE_HAS_DATA_SOURCE) &&
+				  (op == FS_OP_LOAD || op == FS_OP_ATOMIC);
 	if (spe->blind)
 		end_blind_here(decoder, seen.time_ns);
 	FS_TRY(attribute_spe(decoder, record, &seen, error));
@@ -1024,6 +1026,9 @@ static void note_losses(struct fs_decoder *decoder)
 			    scope);
 	if (decoder->bad_raw)
 		fs_loss_add(loss, FS_LOSS_BAD_RAW, decoder->bad_raw, 0, UINT64_MAX, scope);
+	if (decoder->spe_no_source)
+		fs_loss_add(loss, FS_LOSS_SPE_NO_SOURCE, decoder->spe_no_source, 0, UINT64_MAX,
+			    scope);
 	if (decoder->spe_no_time)
 		fs_loss_add(loss, FS_LOSS_SPE_NO_TIME, decoder->spe_no_time, 0, UINT64_MAX, scope);
 }

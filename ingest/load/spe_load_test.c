@@ -432,6 +432,33 @@ START_TEST(blind_times_of_cpus_and_threads)
 }
 END_TEST
 
+/* Loads without a data source packet are told from events alone, and counted where the CPU sends
+ * such packets: perf takes them for hits. Stores have none on any CPU. */
+START_TEST(loads_without_a_source)
+{
+	static const uint8_t data[] = {
+		0x49, 0, 0x42, 0x0e, 0x01, /* load that missed L1 */
+		0x49, 0, 0x42, 0x02, 0x01, /* load of which nothing is told */
+		0x49, 0, 0x43, 0x08, 0x01, /* load from L2 */
+		0x49, 6, 0x42, 0x06, 0x01, /* atomic that hit L1 */
+		0x49, 1, 0x42, 0x06, 0x01, /* store */
+		0x4a, 1, 0x42, 0x02, 0x01, /* branch */
+	};
+	struct test_file file;
+	sqlite3 *db;
+
+	begin(&file, true);
+	put_aux_data(&file, NOBODY, 0, data, sizeof(data));
+	db = load_file(&file);
+	check_text(
+		db,
+		"SELECT group_concat(coalesce(source, '-') || ' ' || certainty, ', ') FROM samples",
+		"l1_miss inferred, - none, l2 hardware, l1 inferred, l1 inferred, - none");
+	ck_assert_int_eq(ask(db, "SELECT count FROM health WHERE name = 'spe_no_source'"), 3);
+	sqlite3_close(db);
+}
+END_TEST
+
 /* Each way in which bytes give nothing is counted, with what they were. */
 START_TEST(nothing_skipped_goes_uncounted)
 {
@@ -496,6 +523,7 @@ int main(void)
 			    sizeof(evidence) / sizeof(evidence[0]));
 	tcase_add_loop_test(tests, records_without_times, 0, 2);
 	tcase_add_loop_test(tests, blind_times_of_cpus_and_threads, 0, 2);
+	tcase_add_test(tests, loads_without_a_source);
 	tcase_add_test(tests, nothing_skipped_goes_uncounted);
 	tcase_add_test(tests, a_record_without_end);
 	suite_add_tcase(suite, tests);

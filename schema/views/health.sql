@@ -111,13 +111,14 @@ SELECT id, 'line_size', 'info', 'file', line_size, 0, NULL,
 			ELSE 'as the file''s ' || upper(line_size_source) || ' feature says' END)
 FROM trace
 UNION ALL
-SELECT t.id, 'attribution', iif(h.known < t.samples, 'loss', 'info'), 'threads', h.known, 0, NULL,
+SELECT t.id, 'attribution', iif(coalesce(h.known, 0) < t.samples, 'loss', 'info'), 'threads',
+	coalesce(h.known, 0), 0, NULL,
 	printf('%.1f %% of the samples are attributed to a thread, %.1f %% to a thread of a known process.',
-		100.0 * h.known / t.samples, 100.0 * h.with_pid / t.samples)
-	|| iif(h.known < t.samples AND t.spe_records > 0, ' The others count for no line. Record as '
-		|| 'root, so that SPE writes context packets, or with `--switch-events`.', '')
+		100.0 * coalesce(h.known, 0) / t.samples, 100.0 * coalesce(h.with_pid, 0) / t.samples)
+	|| iif(coalesce(h.known, 0) < t.samples AND t.spe_records > 0, ' The others count for no line. '
+		|| 'Record as root, so that SPE writes context packets, or with `--switch-events`.', '')
 FROM trace AS t
-JOIN (SELECT trace_id, sum(samples) AS known, sum(iif(pid IS NULL, 0, samples)) AS with_pid
+LEFT JOIN (SELECT trace_id, sum(samples) AS known, sum(iif(pid IS NULL, 0, samples)) AS with_pid
 	FROM thread GROUP BY trace_id) AS h ON h.trace_id = t.id
 WHERE t.samples > 0
 UNION ALL
@@ -242,7 +243,7 @@ FROM spe AS s JOIN fact AS f ON f.trace_id = s.trace_id AND f.name = 'records.11
 WHERE s.collisions > 0
 UNION ALL
 SELECT trace_id, 'blind_time', 'loss', 'CPUs', blind_ns, 0, NULL,
-	printf('Nanoseconds: AUX data did not fit %d times, and %d CPUs saw nothing for %.6f s in '
+	printf('Nanoseconds: AUX data did not fit %d times, and %d CPUs or threads were not seen for %.6f s in '
 		|| 'all. What contended there then is missing. Record with a larger AUX buffer, '
 		|| '`-m ,16M`, or a longer interval.', truncations, blind_cpus, blind_ns / 1e9)
 FROM lacking WHERE blind_ns > 0
@@ -253,20 +254,56 @@ SELECT trace_id, 'erratum', 'info', 'Neoverse N1 1694299', 0, 0, NULL,
 	|| 'different code.'
 FROM spe WHERE n1
 UNION ALL
-SELECT trace_id, 'latency_filter', 'loss', name,
-	iif(role = 'spe', config2 & 4095, config1 & 65535), 0, NULL,
+SELECT trace_id, 'latency_filter', 'loss', name, cycles, 0, NULL,
 	printf('Only %s of at least %d cycles were sampled: counts and shares are of slow ones, mean '
 		|| 'latencies are too high, and fast %s of the same line are missing. %s',
-		iif(role = 'spe', 'accesses', 'loads'),
-		iif(role = 'spe', config2 & 4095, config1 & 65535),
-		iif(role = 'spe', 'stores and hits', 'hits'),
-		iif(role = 'spe', '`perf c2c record` asks for 30; '
-			|| '`perf record -e arm_spe_0/...,min_latency=0/` keeps all.',
-			'Stores have no such filter: do not compare their number with that of '
-			|| 'loads. `perf c2c record --ldlat 3` keeps all.'))
-FROM event
-WHERE (role = 'spe' AND config2 & 4095)
-	OR (role IN ('load', 'load_store') AND type = 4 AND config1 & 65535 > 0)
+		CASE role WHEN 'spe' THEN 'accesses' WHEN 'ibs_op' THEN 'loads that missed L1D' ELSE 'loads' END,
+		cycles, iif(role = 'spe', 'stores and hits', 'hits'),
+		CASE role WHEN 'spe' THEN '`perf c2c record` asks for 30; '
+				|| '`perf record -e arm_spe_0/...,min_latency=0/` keeps all.'
+			WHEN 'ibs_op' THEN 'No store was sampled either, so who writes a line is unknown. '
+				|| '`perf c2c record` without --ldlat keeps all.'
+			ELSE 'Stores have no such filter: do not compare their number with that of '
+				|| 'loads. `perf c2c record --ldlat 3` keeps all.' END)
+FROM (
+	-- SPE: min_latency; AMD IBS (Zen 5): ldlat; Intel and Power, on any of their PMUs: ldlat
+	SELECT trace_id, name, role, CASE role WHEN 'spe' THEN config2 & 4095 WHEN 'ibs_op' THEN config1 & 4095
+		ELSE config1 & 65535 END AS cycles
+	FROM event
+	WHERE role IN ('spe', 'ibs_op') OR (role IN ('load', 'load_store') AND (type = 4 OR name LIKE '%ldlat=%'))
+)
+WHERE cycles > 0
+UNION ALL
+SELECT trace_id, 'event_filter', 'loss', name, 0, 0, NULL,
+	'IBS kept only operations that missed L3: hits and transfers within an L3 are missing. Record '
+	|| 'without l3missonly=1.'
+FROM event WHERE role = 'ibs_op' AND config >> 16 & 1
+UNION ALL
+SELECT e.trace_id, 'latency_meaning', 'info', e.name, 0, 0, NULL,
+	CASE WHEN e.role = 'spe' THEN 'SPE: cycles from dispatch to completion of the operation, waiting '
+			|| 'for its operands included. The view samples has the cycles to issue and those of '
+			|| 'address translation.'
+		WHEN e.role = 'ibs_op' THEN 'AMD IBS: cycles until the line was there, of loads that missed '
+			|| 'L1D; other operations have no latency. instruction_latency: from tag to retire.'
+		WHEN t.arch LIKE 'ppc%' THEN 'Power: cycles of the load or store. instruction_latency: to '
+			|| 'finish, weight3: to dispatch.'
+		WHEN e.role = 'store' THEN 'Intel: cycles of the store, where the core measures it.'
+		WHEN t.cpuid LIKE 'GenuineIntel%' THEN 'Intel: cycles from the load''s dispatch to its data, '
+			|| 'queues included. instruction_latency: to completion, weight3: since the retirement before.'
+		ELSE 'Cycles, as the event defines them; what CPU this is the file does not say.' END
+	|| ' Do not average it with that of other events or CPUs.'
+FROM event AS e JOIN trace AS t ON t.id = e.trace_id
+WHERE e.samples > 0 AND t.memory_samples > 0
+	AND (e.role = 'spe' OR (e.role IN ('load', 'store', 'load_store', 'ibs_op') AND e.sample_type & 16793600))
+UNION ALL
+-- fam 19h models 0-Fh and 20h-5Fh
+SELECT t.id, 'not_measurable', 'loss', 'HITM', 0, 0, NULL,
+	'Cores of this kind (AMD Zen 3) do not say whether a line was modified in another cache: no '
+	|| 'transfer counts as hitm, and `perf c2c` shows no line.'
+FROM trace AS t
+WHERE t.cpuid LIKE 'AuthenticAMD,25,%'
+	AND (CAST(substr(t.cpuid, 17) AS INTEGER) < 16 OR CAST(substr(t.cpuid, 17) AS INTEGER) BETWEEN 32 AND 95)
+	AND EXISTS (SELECT 1 FROM event AS e WHERE e.trace_id = t.id AND e.role = 'ibs_op' AND e.samples > 0)
 UNION ALL
 SELECT trace_id, 'event_filter', 'loss', name, 0, 0, NULL,
 	'SPE kept only records that its filters let through ('
