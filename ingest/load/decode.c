@@ -46,6 +46,7 @@ struct spe_state {
 	bool running;
 	uint64_t buffer_offset; /* file offset of aux_buffer[0] */
 	uint32_t cpu, tid;
+	uint64_t time_ns; /* of the last record that has one; 0: none yet */
 	uint64_t aux_offset;
 	uint32_t event;
 	const struct fs_memsrc_family *family;
@@ -416,14 +417,16 @@ static int resolve(struct fs_decoder *decoder, const struct observation *seen,
 				     .code_space = FS_UNKNOWN_SPACE,
 				     .chain = FS_NONE };
 	uint64_t when = seen->time_ns ? seen->time_ns : UINT64_MAX - 1;
+	int64_t thread_space = FS_UNKNOWN_SPACE;
 
 	if (seen->tid != FS_PID_UNKNOWN) {
 		struct thread_cache *entry;
 
 		FS_TRY(find_thread(decoder, seen->pid, seen->tid, when, &entry));
 		resolved.thread = (uint32_t)entry->thread;
+		thread_space = entry->space;
 		if (!seen->foreign)
-			resolved.code_space = entry->space;
+			resolved.code_space = thread_space;
 		decoder->session->threads.threads[entry->thread].samples++;
 	} else {
 		decoder->unattributed++;
@@ -443,7 +446,7 @@ static int resolve(struct fs_decoder *decoder, const struct observation *seen,
 			decoder->session->maps.dsos[code->dso].samples++;
 	}
 	if (seen->sample && seen->sample->chain_length)
-		FS_TRY(find_chain(decoder, seen, resolved.code_space, &resolved.chain));
+		FS_TRY(find_chain(decoder, seen, thread_space, &resolved.chain));
 	*ret_resolved = resolved;
 	return 0;
 }
@@ -681,6 +684,9 @@ static void note_spe_loss(struct fs_decoder *decoder, const struct fs_spe_loss *
 	else
 		fs_loss_add(&decoder->session->loss, kind, loss->count, loss->bytes, offset,
 			    "thread %u", spe->tid);
+	if (spe->time_ns)
+		fs_loss_add_time(&decoder->session->loss, kind, loss->count, spe->cpu, spe->time_ns,
+				 spe->time_ns);
 }
 
 /* End of a piece of AUX data: account, and say how many bytes the next piece begins with. What is
@@ -734,6 +740,7 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 
 	fs_read_u64(&payload);
 	spe->aux_offset = fs_read_u64(&payload);
+	spe->time_ns = 0;
 	fs_read_u64(&payload);
 	fs_read_u32(&payload);
 	spe->tid = fs_read_u32(&payload);
@@ -805,6 +812,8 @@ static void end_blind(struct fs_decoder *decoder, uint64_t key, struct fs_blind 
 		blind->ended++;
 	fs_loss_add(&decoder->session->loss, FS_LOSS_AUX_BLIND, time_ns - since_ns, 0, UINT64_MAX,
 		    key >> 32 ? "thread %u" : "cpu %u", (uint32_t)key);
+	fs_loss_add_time(&decoder->session->loss, FS_LOSS_AUX_BLIND, time_ns - since_ns,
+			 key >> 32 ? UINT32_MAX : (uint32_t)key, since_ns, time_ns);
 }
 
 static void end_blind_here(struct fs_decoder *decoder, uint64_t time_ns)
@@ -866,7 +875,7 @@ static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 			  const struct fs_spe_record *record, struct fs_error *error)
 {
 	const struct fs_session *session = decoder->session;
-	const struct spe_state *spe = decoder->spe;
+	struct spe_state *spe = decoder->spe;
 	uint32_t has = record->present;
 	struct observation seen = { .event = spe->event, .exact = true };
 	struct fs_memsrc source;
@@ -881,6 +890,7 @@ static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 	decoder->spe_no_time += !seen.time_ns;
 	decoder->spe_no_source += spe->family && !(has & FS_SPE_HAS_DATA_SOURCE) &&
 				  (op == FS_OP_LOAD || op == FS_OP_ATOMIC);
+	spe->time_ns = seen.time_ns ? seen.time_ns : spe->time_ns;
 	if (spe->blind)
 		end_blind_here(decoder, seen.time_ns);
 	FS_TRY(attribute_spe(decoder, record, &seen, error));

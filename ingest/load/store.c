@@ -1176,6 +1176,26 @@ static int store_loss(struct store *store)
 	return 0;
 }
 
+static int store_loss_windows(struct store *store)
+{
+	const struct fs_table *windows = &store->session->loss.windows;
+
+	FS_TRY(begin_table(store, "loss_window"));
+	for (size_t i = 0; i < windows->count; i++) {
+		const struct fs_loss_window_key *key = fs_table_key(windows, i);
+		const struct fs_loss_window *window = fs_table_value(windows, i);
+
+		add_integer(store, store->facts->id);
+		add_text(store, fs_loss_descriptions[key->kind].name);
+		add_told(store, key->cpu);
+		add_integer(store, (int64_t)window->first_ns);
+		add_integer(store, (int64_t)window->last_ns);
+		add_integer(store, (int64_t)window->count);
+		FS_TRY(end_row(store));
+	}
+	return 0;
+}
+
 static int store_extent(struct store *store, const struct fs_extent *extent)
 {
 	static const char *const kinds[] = { "header", "section", "record_read", "record_skipped",
@@ -1211,11 +1231,11 @@ int fs_store_trace(sqlite3 *db, const struct fs_decoder *decoder,
 		   struct fs_error *error)
 {
 	static int (*const parts[])(struct store * store) = {
-		store_trace_row,   store_tracepoints,	store_facts,   store_cpus,
-		store_memory,	   store_events,	store_threads, store_spaces,
-		store_dsos,	   store_system_events, store_maps,    store_codes,
-		store_profile,	   store_access,	store_windows, store_lines,
-		store_code_totals, store_loss,		store_extents,
+		store_trace_row,   store_tracepoints,	store_facts,	    store_cpus,
+		store_memory,	   store_events,	store_threads,	    store_spaces,
+		store_dsos,	   store_system_events, store_maps,	    store_codes,
+		store_profile,	   store_access,	store_windows,	    store_lines,
+		store_code_totals, store_loss,		store_loss_windows, store_extents,
 	};
 	struct store store = {
 		.db = db,

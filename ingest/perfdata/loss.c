@@ -5,7 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ENTRIES_MAX = 4096 };
+enum {
+	ENTRIES_MAX = 4096,
+	WINDOWS_MAX = 4096,
+	WINDOW_SHIFT_FIRST = 20, /* a millisecond */
+	WINDOW_SHIFT_LAST = 63,
+};
 
 #define LOSS(suffix, name, severity, text)                                                         \
 	[FS_LOSS_##suffix] = { name, FS_SEVERITY_##severity, text },
@@ -19,12 +24,16 @@ void fs_loss_init(struct fs_loss *loss)
 	*loss = (struct fs_loss){ 0 };
 	fs_table_init(&loss->entries, sizeof(struct fs_loss_key), sizeof(struct fs_loss_value));
 	fs_interner_init(&loss->scopes);
+	fs_table_init(&loss->windows, sizeof(struct fs_loss_window_key),
+		      sizeof(struct fs_loss_window));
+	loss->window_shift = WINDOW_SHIFT_FIRST;
 }
 
 void fs_loss_free(struct fs_loss *loss)
 {
 	fs_table_free(&loss->entries);
 	fs_interner_free(&loss->scopes);
+	fs_table_free(&loss->windows);
 }
 
 /* Numbers end up in signed columns, and some come from the file. */
@@ -64,6 +73,60 @@ void fs_loss_add(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t count, u
 	value->bytes = add(value->bytes, bytes);
 	if (offset < value->first_offset)
 		value->first_offset = offset;
+}
+
+static bool add_window(struct fs_table *windows, const struct fs_loss_window_key *key,
+		       const struct fs_loss_window *more)
+{
+	bool added;
+	struct fs_loss_window *window = fs_table_put(windows, key, NULL, &added);
+
+	if (!window)
+		return false;
+	if (added || more->first_ns < window->first_ns)
+		window->first_ns = more->first_ns;
+	if (more->last_ns > window->last_ns)
+		window->last_ns = more->last_ns;
+	window->count = add(window->count, more->count);
+	return true;
+}
+
+/* Join windows two by two. */
+static bool widen(struct fs_loss *loss)
+{
+	struct fs_table old = loss->windows;
+	bool good = true;
+
+	fs_table_init(&loss->windows, old.key_size, old.value_size);
+	loss->window_shift++;
+	for (size_t i = 0; good && i < old.count; i++) {
+		struct fs_loss_window_key key =
+			*(const struct fs_loss_window_key *)fs_table_key(&old, i);
+
+		key.window >>= 1;
+		good = add_window(&loss->windows, &key, fs_table_value(&old, i));
+	}
+	fs_table_free(&old);
+	return good;
+}
+
+void fs_loss_add_time(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t count, uint32_t cpu,
+		      uint64_t first_ns, uint64_t last_ns)
+{
+	struct fs_loss_window_key key = { .kind = kind,
+					  .cpu = cpu,
+					  .window = first_ns >> loss->window_shift };
+	struct fs_loss_window window = { count, first_ns, last_ns };
+	bool good = true;
+
+	/* a file may make up CPUs: those beyond the limit are counted together */
+	if (loss->windows.count >= WINDOWS_MAX && loss->window_shift == WINDOW_SHIFT_LAST &&
+	    !fs_table_get(&loss->windows, &key))
+		key.cpu = UINT32_MAX;
+	good = add_window(&loss->windows, &key, &window);
+	while (good && loss->windows.count > WINDOWS_MAX && loss->window_shift < WINDOW_SHIFT_LAST)
+		good = widen(loss);
+	loss->overflowed |= !good;
 }
 
 bool fs_loss_is_damaged(const struct fs_loss *loss)

@@ -3,6 +3,9 @@
  * The account of everything lost or skipped: one entry per kind and scope, with count, bytes and
  * the first file offset. Kinds and their sentences are in loss.def. After some thousand entries
  * new scopes are counted together, as "others".
+ *
+ * Where CPU and time are known, losses also go to windows of time. There are some thousand of
+ * these at most: when a file needs more, all become twice as wide.
  */
 #ifndef FS_PERFDATA_LOSS_H
 #define FS_PERFDATA_LOSS_H
@@ -40,9 +43,22 @@ struct fs_loss_value {
 	uint64_t first_offset; /* UINT64_MAX: not in one place */
 };
 
+struct fs_loss_window_key {
+	uint32_t kind;
+	uint32_t cpu;	 /* UINT32_MAX: not told */
+	uint64_t window; /* time >> fs_loss.window_shift */
+};
+
+struct fs_loss_window {
+	uint64_t count;
+	uint64_t first_ns, last_ns; /* of the losses that begin in the window */
+};
+
 struct fs_loss {
 	struct fs_table entries; /* fs_loss_key -> fs_loss_value */
 	struct fs_interner scopes;
+	struct fs_table windows; /* fs_loss_window_key -> fs_loss_window */
+	unsigned int window_shift;
 	bool overflowed; /* memory ran out while noting a loss */
 };
 
@@ -54,6 +70,10 @@ void fs_loss_free(struct fs_loss *loss);
 void fs_loss_add(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t count, uint64_t bytes,
 		 uint64_t offset, const char *scope_format, ...)
 	__attribute__((format(printf, 6, 7)));
+
+/* Note when and on which CPU (UINT32_MAX: not told) losses were that fs_loss_add() counts. */
+void fs_loss_add_time(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t count, uint32_t cpu,
+		      uint64_t first_ns, uint64_t last_ns);
 
 /* Whether anything of severity ERROR was noted. */
 bool fs_loss_is_damaged(const struct fs_loss *loss);

@@ -65,6 +65,8 @@ static inline void note_loss(struct handling *handling, enum fs_loss_kind kind, 
 		fs_loss_add(loss, kind, count, 0, offset, "cpu %u", cpu);
 	else
 		fs_loss_add(loss, kind, count, 0, offset, "trace");
+	if (handling->id.time)
+		fs_loss_add_time(loss, kind, count, cpu, handling->id.time, handling->id.time);
 }
 
 /* The rest of the payload as a string that ends at a NUL or at the end. */

@@ -339,6 +339,17 @@ START_TEST(throttling_and_errors)
 	ck_assert_int_eq(event->event, 1);
 	ck_assert_uint_eq(system_event(&session, FS_SYSTEM_UNTHROTTLE)->time_ns, WHEN + 6);
 	ck_assert_uint_eq(lost(&session, FS_LOSS_THROTTLED), 1);
+	ck_assert_uint_eq(lost(&session, FS_LOSS_THROTTLED_TIME), 1);
+	ck_assert_uint_eq(session.loss.windows.count, 3);
+	for (size_t i = 0; i < 2; i++) {
+		const struct fs_loss_window_key *key = fs_table_key(&session.loss.windows, i);
+		const struct fs_loss_window *window = fs_table_value(&session.loss.windows, i);
+
+		ck_assert_uint_eq(key->kind, i ? FS_LOSS_THROTTLED_TIME : FS_LOSS_THROTTLED);
+		ck_assert_uint_eq(key->cpu, CPU);
+		ck_assert_uint_eq(window->first_ns, i ? WHEN + 5 : WHEN);
+		ck_assert_uint_eq(window->last_ns, i ? WHEN + 6 : WHEN);
+	}
 	event = system_event(&session, FS_SYSTEM_AUXTRACE_ERROR);
 	ck_assert_uint_eq(event->number, 9);
 	ck_assert_uint_eq(event->cpu, 2);

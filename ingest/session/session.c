@@ -746,6 +746,7 @@ int fs_session_open(struct fs_session *session, const char *path, struct fs_erro
 					.id_position = -1,
 					.spe_event = FS_NONE };
 	fs_loss_init(&session->loss);
+	fs_table_init(&session->system.throttled, 8, 8);
 	fs_extents_init(&session->extents);
 	fs_interner_init(&session->strings);
 	fs_table_init(&session->ids, 8, sizeof(struct fs_event_id));
@@ -783,6 +784,7 @@ void fs_session_close(struct fs_session *session)
 	fs_table_free(&session->blind);
 	free(session->spe.cpus);
 	free(session->spe.events);
+	fs_table_free(&session->system.throttled);
 	free(session->system.events);
 	free(session->system.counters);
 	free(session->system.stat_thread);

@@ -259,6 +259,27 @@ int fs_handle_aux_output(struct handling *handling)
 	return add_event(handling, &event);
 }
 
+/* From THROTTLE to UNTHROTTLE the event of an id takes no samples. */
+static int time_throttling(struct handling *handling, uint64_t id, bool begins, uint64_t time_ns)
+{
+	struct fs_session *session = handling->session;
+	uint64_t *since = fs_table_put(&session->system.throttled, &id, NULL, NULL);
+	uint32_t cpu = cpu_of(handling);
+	uint64_t begin;
+
+	if (!since)
+		return no_memory(handling);
+	begin = *since;
+	*since = begins ? time_ns : 0;
+	if (begins || !begin || begin >= time_ns)
+		return 0;
+	fs_loss_add(&session->loss, FS_LOSS_THROTTLED_TIME, time_ns - begin, 0, UINT64_MAX,
+		    cpu == UINT32_MAX ? "trace" : "cpu %u", cpu);
+	fs_loss_add_time(&session->loss, FS_LOSS_THROTTLED_TIME, time_ns - begin, cpu, begin,
+			 time_ns);
+	return 0;
+}
+
 /* THROTTLE and UNTHROTTLE: | u64 time, id, stream_id | */
 int fs_handle_throttle(struct handling *handling)
 {
@@ -266,13 +287,19 @@ int fs_handle_throttle(struct handling *handling)
 	struct fs_system_event event =
 		event_of(handling, begins ? FS_SYSTEM_THROTTLE : FS_SYSTEM_UNTHROTTLE);
 
+	uint64_t id;
+
 	event.time_ns = fs_read_u64(&handling->payload);
-	event.event = fs_session_event_of_id(handling->session, fs_read_u64(&handling->payload));
+	id = fs_read_u64(&handling->payload);
+	event.event = fs_session_event_of_id(handling->session, id);
 	fs_read_u64(&handling->payload);
 	if (handling->payload.failed)
 		return too_short(handling);
 	if (begins)
 		note_loss(handling, FS_LOSS_THROTTLED, 1);
+	/* ids of no event are as many as a file likes */
+	if (event.event != FS_NONE)
+		FS_TRY(time_throttling(handling, id, begins, event.time_ns));
 	return add_event(handling, &event);
 }
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/table.h"
+
 /* X(suffix, name in table system_event) */
 #define FS_SYSTEM_LIST(X)                                                                          \
 	X(KSYMBOL, "ksymbol")                                                                      \
@@ -55,7 +57,8 @@ struct fs_counter {
 struct fs_system {
 	struct fs_system_event *events;
 	size_t event_count, event_capacity;
-	size_t text_bytes; /* of names and details */
+	size_t text_bytes;	   /* of names and details */
+	struct fs_table throttled; /* event id -> ns since when it is */
 	struct fs_counter *counters;
 	size_t counter_count, counter_capacity;
 	size_t round_begin;    /* first counter of the STAT round that is not over */

@@ -328,4 +328,31 @@ WHERE NOT s.times OR NOT s.physical OR NOT s.jitter OR s.latency OR s.collisions
 	OR coalesce(s.config1, 0) <> 0 OR coalesce(s.config3, 0) <> 0 OR coalesce(s.config4, 0) <> 0
 	OR (s.branches + s.loads + s.stores > 0 AND NOT (s.loads AND s.stores))
 UNION ALL
-SELECT trace_id, kind, severity, scope, count, bytes, first_offset, description FROM loss
+SELECT l.trace_id, 'lost_share', 'loss', 'file', l.lost, 0, NULL,
+	printf('%.1f %% of what fell due was lost: %d records or samples, and %d samples were kept.',
+		100.0 * l.lost / (l.lost + t.samples), l.lost, t.samples)
+	|| coalesce((SELECT printf(' %.0f %% of the losses with a known CPU were on %s: shares of lines '
+			|| 'and functions that it touched are too low.', 100.0 * max(c.lost) / sum(c.lost),
+			c.cpu)
+		FROM (SELECT scope AS cpu, sum(count) AS lost FROM loss WHERE trace_id = t.id
+			AND kind IN ('lost_records', 'lost_samples') AND scope LIKE 'cpu %' GROUP BY scope)
+			AS c HAVING sum(c.lost) > 0), '')
+	|| ' Record with a larger buffer, `-m 8M`, or a longer period.'
+FROM trace AS t JOIN (SELECT trace_id, max(total(iif(kind = 'lost_records', count, 0)),
+		total(iif(kind = 'lost_samples', count, 0))) AS lost
+	FROM loss GROUP BY trace_id) AS l ON l.trace_id = t.id
+WHERE l.lost > 0
+UNION ALL
+-- Where the CPU and the time are known: what that means for the findings.
+SELECT l.trace_id, l.kind, l.severity, l.scope, l.count, l.bytes, l.first_offset, l.description
+	|| iif(w.first_ns IS NULL OR t.first_ns IS NULL, '',
+		iif(w.first_ns = w.last_ns, printf(' At %.6f s', (w.first_ns - t.first_ns) / 1e9),
+			printf(' Between %.6f s and %.6f s', (w.first_ns - t.first_ns) / 1e9,
+				(w.last_ns - t.first_ns) / 1e9))
+		|| printf(' from the first sample on, what %s did is underrepresented.',
+			iif(w.cpu IS NULL, 'the machine', 'CPU ' || w.cpu)))
+FROM loss AS l JOIN trace AS t ON t.id = l.trace_id
+LEFT JOIN (SELECT trace_id, kind, cpu, coalesce('cpu ' || cpu, 'trace') AS scope,
+		min(first_ns) AS first_ns, max(last_ns) AS last_ns
+	FROM loss_window GROUP BY trace_id, kind, cpu) AS w
+	ON w.trace_id = l.trace_id AND w.kind = l.kind AND w.scope = l.scope AND l.severity = 'loss'
