@@ -349,7 +349,7 @@ SELECT l.trace_id, l.kind, l.severity, l.scope, l.count, l.bytes, l.first_offset
 		iif(w.first_ns = w.last_ns, printf(' At %.6f s', (w.first_ns - t.first_ns) / 1e9),
 			printf(' Between %.6f s and %.6f s', (w.first_ns - t.first_ns) / 1e9,
 				(w.last_ns - t.first_ns) / 1e9))
-		|| printf(' from the first sample on, what %s did is underrepresented.',
+		|| printf(' after the first sample, what %s did is underrepresented.',
 			iif(w.cpu IS NULL, 'the machine', 'CPU ' || w.cpu)))
 FROM loss AS l JOIN trace AS t ON t.id = l.trace_id
 LEFT JOIN (SELECT trace_id, kind, cpu, coalesce('cpu ' || cpu, 'trace') AS scope,
