@@ -70,7 +70,7 @@ class Outcome:
     def content(self):
         """Digest of all tables but what differs by nature between two forms of one recording."""
         rows = self.fsquery("digest", "--format", "csv")[1].splitlines()
-        return [row for row in rows if row.split(",")[0] not in ("trace", "fact", "loss", "total")]
+        return [row for row in rows if row.split(",")[0] not in ("trace", "fact", "loss", "extent", "total")]
 
 
 def measured(arguments, **options):
