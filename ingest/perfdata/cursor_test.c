@@ -69,7 +69,7 @@ static struct walked walk(const struct test_bytes *bytes)
 	return walked[0];
 }
 
-static void make(struct test_file *file)
+static void begin(struct test_file *file)
 {
 	struct test_bytes payload = { 0 };
 
@@ -79,8 +79,13 @@ static void make(struct test_file *file)
 		test_put_name(&payload, "name");
 		test_record(file, FS_RECORD_COMM, 0, &payload);
 	}
-	test_file_end(file);
 	free(payload.data);
+}
+
+static void make(struct test_file *file)
+{
+	begin(file);
+	test_file_end(file);
 }
 
 /* The header of record n becomes garbage: that record is lost, its bytes are counted. */
@@ -108,6 +113,66 @@ START_TEST(a_damaged_header_costs_its_record)
 		ck_assert_uint_eq(walked.bytes, (RECORDS - 1) * SIZE);
 		test_file_free(&file);
 	}
+}
+END_TEST
+
+/* A size that lies within what is possible costs its record, not those that it seems to cover. */
+START_TEST(a_size_that_lies_costs_its_record)
+{
+	static const struct {
+		uint32_t type;
+		uint16_t size;
+	} lies[] = { { 3, 40 }, { 3, 64 }, { 3, 136 }, { 9, 0x198 }, { 70, 100 }, { 80, 300 } };
+
+	for (size_t n = 0; n + 1 < RECORDS - lies[_i].size / SIZE; n++) {
+		struct test_file file;
+		struct walked walked;
+
+		make(&file);
+		test_set_u64(&file.bytes, file.data_offset + n * SIZE,
+			     lies[_i].type | (uint64_t)lies[_i].size << 48);
+		/* what lies where the size leads to is plausible by chance: the lie goes unseen */
+		walked = walk(&file.bytes);
+		if (lies[_i].size % SIZE == 0)
+			ck_assert_uint_eq(walked.records + lies[_i].size / SIZE - 1, RECORDS);
+		else
+			ck_assert_uint_eq(walked.records, RECORDS - 1);
+		ck_assert_uint_eq(walked.bytes + walked.gap_bytes, RECORDS * SIZE);
+		test_file_free(&file);
+	}
+}
+END_TEST
+
+/* AUX data whose size is a lie ends where records follow each other; all of them are read. */
+START_TEST(a_lie_about_aux_data)
+{
+	static const uint64_t sizes[] = {
+		0,     64,	1000,	    4096 - 8,	     4096 + 8, 4096 + 24 * 3 + 4,
+		10000, 1 << 20, 1ull << 40, UINT64_MAX - 100
+	};
+	struct test_bytes payload = { 0 };
+	struct test_file file;
+	struct walked walked;
+
+	begin(&file);
+	test_put_u64(&payload, sizes[_i]);
+	for (int i = 0; i < 4; i++)
+		test_put_u64(&payload, 0);
+	test_record(&file, FS_RECORD_AUXTRACE, 0, &payload);
+	for (int i = 0; i < 512; i++)
+		test_put_u64(&file.bytes, 0x8877665544332211);
+	for (int i = 0; i < RECORDS; i++) {
+		test_put_u64(&payload, 1 | 1ull << 32);
+		test_put_name(&payload, "name");
+		test_record(&file, FS_RECORD_COMM, 0, &payload);
+	}
+	test_file_end(&file);
+	walked = walk(&file.bytes);
+	ck_assert_uint_eq(walked.records, 2 * RECORDS + 1);
+	ck_assert_uint_eq(walked.gaps, 1);
+	ck_assert_uint_eq(walked.bytes + walked.gap_bytes, file.table - file.data_offset);
+	free(payload.data);
+	test_file_free(&file);
 }
 END_TEST
 
@@ -326,6 +391,8 @@ int main(void)
 
 	tcase_set_timeout(tests, 120);
 	tcase_add_loop_test(tests, a_damaged_header_costs_its_record, 0, 9);
+	tcase_add_loop_test(tests, a_size_that_lies_costs_its_record, 0, 6);
+	tcase_add_loop_test(tests, a_lie_about_aux_data, 0, 10);
 	tcase_add_test(tests, damaged_runs_are_counted);
 	tcase_add_test(tests, a_gap_of_megabytes);
 	tcase_add_test(tests, tracing_data_within_its_record);

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/temporary.h"
+#include "ingest/perfdata/spool.h"
 #include "ingest/perfdata/stream.h"
 
 enum {
@@ -18,10 +18,30 @@ enum {
 	PIPE_HEADER_SIZE = 16, /* a stream saved to a file */
 	ATTR_SIZE_MIN = 64,
 	ATTR_SIZE_KNOWN = 144,
+	ENTRY_MIN = ATTR_SIZE_MIN + 16, /* an attr and the section of its ids */
+	ENTRY_MAX = 4096,
 	ATTRS_MAX = 65536,
 	IDS_MAX = 1 << 24,
-	SPOOL_BUFFER = 1 << 18,
 	HOSTNAME = 3, /* feature bit */
+	/* a file without its header is recognised by so many records in a row near its start */
+	RECOGNISED_RECORDS = 16,
+	RECOGNISED_WITHIN = 1 << 20,
+};
+
+/* Offsets of the header's fields. */
+enum {
+	AT_MAGIC = 0,
+	AT_HEADER_SIZE = 8,
+	AT_ATTR_SIZE = 16,
+	AT_ATTRS = 24,
+	AT_DATA_OFFSET = 40,
+	AT_DATA_SIZE = 48,
+};
+
+struct header {
+	uint64_t size;
+	uint64_t attr_size; /* of an entry of the attrs section */
+	uint64_t bitmap[4]; /* of the features */
 };
 
 int fs_perf_read(const struct fs_perf_file *file, uint64_t offset, void *buffer, size_t size,
@@ -153,64 +173,172 @@ static int read_ids(struct fs_perf_file *file, struct fs_event *event, struct fs
 	return 0;
 }
 
-/* One entry of the attrs section; it ends with the section of its ids. */
-static int read_attr(struct fs_perf_file *file, const uint8_t *entry, size_t stride,
-		     uint64_t *ids_left, struct fs_loss *loss, struct fs_error *error)
+static void note_header(struct fs_loss *loss, uint64_t field, const char *name)
 {
-	size_t index = file->event_count;
-	uint64_t offset = file->attrs.offset + index * stride;
-	struct fs_event *event = &file->events[index];
-	struct fs_reader reader = fs_perf_reader(file, entry + stride - 16, 16);
+	fs_loss_add(loss, FS_LOSS_BAD_HEADER, 1, 0, field, "%s", name);
+}
 
-	fs_attr_parse(entry, stride - 16, file->swap, &event->attr);
+static bool is_entry_size(uint64_t size)
+{
+	return size >= ENTRY_MIN && size <= ENTRY_MAX && size % 8 == 0;
+}
+
+/* What an entry of the attrs section says of itself. */
+struct entry {
+	uint64_t own_size; /* by attr.size, which very old ones left 0 */
+	bool says_size;
+	struct fs_section ids;
+	bool has_ids; /* at least one, in the file */
+};
+
+/* | attr: u32 type, u32 size, ... | ids {u64 offset, u64 size} | */
+static struct entry parse_entry(const struct fs_perf_file *file, const uint8_t *bytes,
+				size_t stride)
+{
+	struct fs_reader size = fs_perf_reader(file, bytes + 4, 4);
+	struct fs_reader ids = fs_perf_reader(file, bytes + stride - 16, 16);
+	struct entry entry = { .own_size = fs_read_u32(&size) };
+
+	entry.says_size = entry.own_size;
+	entry.own_size = (entry.says_size ? entry.own_size : ATTR_SIZE_MIN) + 16;
+	entry.says_size = entry.says_size && is_entry_size(entry.own_size);
+	entry.ids = read_section(&ids);
+	entry.has_ids = entry.ids.size && entry.ids.size % 8 == 0 &&
+			entry.ids.offset >= OLD_HEADER_SIZE && in_file(file, entry.ids);
+	return entry;
+}
+
+/* The bytes of an entry, as far as the file has them. */
+static int read_entry(const struct fs_perf_file *file, uint64_t offset, uint8_t *bytes,
+		      size_t *ret_size, struct fs_error *error)
+{
+	uint64_t left = offset < file->size ? file->size - offset : 0;
+
+	*ret_size = left < ENTRY_MAX ? (size_t)left : ENTRY_MAX;
+	return fs_perf_read(file, offset, bytes, *ret_size, error);
+}
+
+/*
+ * How far the entries stand apart. The header says it, and so does each entry: what `perf inject`
+ * writes and what a damaged header says may differ from that. Believed is who has the ids where
+ * the file can hold them. 0: nobody can be believed.
+ */
+static int choose_stride(const struct fs_perf_file *file, uint64_t attr_size, size_t *ret_stride,
+			 struct fs_error *error)
+{
+	uint8_t bytes[ENTRY_MAX];
+	struct entry entry;
+	size_t size;
+
+	*ret_stride = is_entry_size(attr_size) ? (size_t)attr_size : 0;
+	FS_TRY(read_entry(file, file->attrs.offset, bytes, &size, error));
+	if (size < ENTRY_MIN)
+		return 0;
+	entry = parse_entry(file, bytes, ENTRY_MIN);
+	if (!is_entry_size(entry.own_size) || entry.own_size == *ret_stride ||
+	    entry.own_size > size)
+		return 0;
+	if (*ret_stride && *ret_stride <= size && parse_entry(file, bytes, *ret_stride).has_ids)
+		return 0;
+	if (!*ret_stride || parse_entry(file, bytes, (size_t)entry.own_size).has_ids)
+		*ret_stride = (size_t)entry.own_size;
+	return 0;
+}
+
+/* One entry of the attrs section. What neither says a possible size nor has ids is no event. */
+static int read_attr(struct fs_perf_file *file, const uint8_t *bytes, size_t stride,
+		     uint64_t offset, uint64_t *ids_left, struct fs_loss *loss,
+		     struct fs_error *error)
+{
+	struct fs_event *event = &file->events[file->event_count];
+	struct entry entry = parse_entry(file, bytes, stride);
+
+	if (!entry.has_ids && (!entry.says_size || entry.own_size > stride)) {
+		fs_loss_add(loss, FS_LOSS_BAD_ATTR, 1, stride, offset, "events");
+		return 0;
+	}
+	fs_attr_parse(bytes, stride - 16, file->swap, &event->attr);
 	event->leader = -1;
-	if (event->attr.size && event->attr.size != stride - 16)
+	if (entry.own_size != stride)
 		fs_loss_add(loss, FS_LOSS_ATTR_SIZE, 1, 0, offset + 4, "events");
 	if (stride - 16 > ATTR_SIZE_KNOWN)
 		fs_loss_add(loss, FS_LOSS_ATTR_TAIL, 1, stride - 16 - ATTR_SIZE_KNOWN, offset,
 			    "events");
 	if (event->attr.sample_type & ~(uint64_t)FS_SAMPLE_KNOWN)
-		fs_loss_add(loss, FS_LOSS_UNKNOWN_SAMPLE_FIELDS, 1, 0, offset, "event %zu", index);
+		fs_loss_add(loss, FS_LOSS_UNKNOWN_SAMPLE_FIELDS, 1, 0, offset, "event %zu",
+			    file->event_count);
 	file->event_count++;
-	return read_ids(file, event, read_section(&reader), ids_left, loss, error);
+	return read_ids(file, event, entry.ids, ids_left, loss, error);
+}
+
+/* How many entries there are: as the header counts them, and no more than fit the file. */
+static size_t count_attrs(const struct fs_perf_file *file, uint64_t attr_size, size_t stride,
+			  struct fs_loss *loss)
+{
+	bool usable = is_entry_size(attr_size) && file->attrs.size % attr_size == 0;
+	uint64_t unit = usable ? attr_size : stride;
+	uint64_t count = file->attrs.size / unit;
+	uint64_t fit = (file->size - file->attrs.offset) / stride;
+
+	if (is_entry_size(attr_size) && !usable && stride != attr_size)
+		note_header(loss, AT_ATTR_SIZE, "attr_size");
+	if (file->attrs.size % unit)
+		fs_loss_add(loss, FS_LOSS_TRAILING_BYTES, 1, file->attrs.size % unit,
+			    file->attrs.offset + count * stride, "attrs");
+	if (count > fit) {
+		fs_loss_add(loss, FS_LOSS_TRUNCATED_FILE, 1, (count - fit) * stride, file->size,
+			    "attrs");
+		count = fit;
+	}
+	if (count > ATTRS_MAX) {
+		fs_loss_add(loss, FS_LOSS_LIMIT, 1, (count - ATTRS_MAX) * stride,
+			    file->attrs.offset + ATTRS_MAX * stride, "over %d events", ATTRS_MAX);
+		count = ATTRS_MAX;
+	}
+	return (size_t)count;
 }
 
 static int read_attrs(struct fs_perf_file *file, uint64_t attr_size, struct fs_loss *loss,
 		      struct fs_error *error)
 {
-	size_t stride = (size_t)attr_size;
-	uint64_t events = file->attrs.size / attr_size;
-	size_t count = events < ATTRS_MAX ? (size_t)events : ATTRS_MAX;
 	uint64_t ids_left = file->size;
-	uint8_t *bytes;
-	int code;
+	size_t stride = 0;
+	size_t count;
 
-	if (events > ATTRS_MAX)
-		return fs_fail(error, FS_REFUSED,
-			       "%s: offset 24: %" PRIu64
-			       " events, at most %d are possible: the header is "
-			       "damaged",
-			       file->path, events, ATTRS_MAX);
-	bytes = malloc(count ? count * stride : 1);
+	if (!file->attrs.size)
+		return 0;
+	FS_TRY(choose_stride(file, attr_size, &stride, error));
+	if (!stride) {
+		fs_loss_add(loss, FS_LOSS_BAD_ATTR, 1, file->attrs.size, file->attrs.offset,
+			    "events");
+		return 0;
+	}
+	count = count_attrs(file, attr_size, stride, loss);
 	file->events = calloc(count ? count : 1, sizeof(*file->events));
-	if (!bytes || !file->events) {
-		free(bytes);
+	if (!file->events)
 		return fs_fail(error, FS_NOMEM, "%s: out of memory for %zu events", file->path,
 			       count);
+	for (size_t i = 0; i < count; i++) {
+		uint8_t bytes[ENTRY_MAX];
+		uint64_t offset = file->attrs.offset + i * stride;
+
+		FS_TRY(fs_perf_read(file, offset, bytes, stride, error));
+		FS_TRY(read_attr(file, bytes, stride, offset, &ids_left, loss, error));
 	}
-	if (file->attrs.size % stride)
-		fs_loss_add(loss, FS_LOSS_TRAILING_BYTES, 1, file->attrs.size % stride,
-			    file->attrs.offset + count * stride, "attrs");
-	code = fs_perf_read(file, file->attrs.offset, bytes, count * stride, error);
-	for (size_t i = 0; !code && i < count; i++)
-		code = read_attr(file, bytes + i * stride, stride, &ids_left, loss, error);
-	free(bytes);
-	return code;
+	note_section(file, (struct fs_section){ file->attrs.offset, count * stride });
+	return 0;
+}
+
+/* Whether a section overlaps the records. */
+static bool is_in_records(const struct fs_perf_file *file, struct fs_section section)
+{
+	return section.size && section.offset < file->data_end &&
+	       section.offset + section.size > file->data.offset;
 }
 
 /* The table of {offset, size} behind the data section, one per set bit of the bitmap. */
 static int read_feature_table(struct fs_perf_file *file, const uint64_t *bitmap,
-			      struct fs_loss *loss, struct fs_error *error)
+			      struct fs_loss *loss, unsigned int *ret_bad, struct fs_error *error)
 {
 	uint64_t at = file->data.offset + file->data.size;
 
@@ -223,14 +351,16 @@ static int read_feature_table(struct fs_perf_file *file, const uint64_t *bitmap,
 			continue;
 		if (!in_file(file, entry)) {
 			fs_loss_add(loss, FS_LOSS_BAD_FEATURE, 1, 0, at, "feature %u", bit);
+			++*ret_bad;
 			continue;
 		}
 		FS_TRY(fs_perf_read(file, at, bytes, sizeof(bytes), error));
 		at += sizeof(bytes);
 		entry = read_section(&reader);
-		if (!in_file(file, entry)) {
+		if (!in_file(file, entry) || is_in_records(file, entry)) {
 			fs_loss_add(loss, FS_LOSS_BAD_FEATURE, 1, 0, at - sizeof(bytes),
 				    "feature %u", bit);
+			++*ret_bad;
 			continue;
 		}
 		file->has_feature[bit] = true;
@@ -240,41 +370,156 @@ static int read_feature_table(struct fs_perf_file *file, const uint64_t *bitmap,
 	file->feature_table.offset = file->data.offset + file->data.size;
 	file->feature_table.size = at - file->feature_table.offset;
 	note_section(file, file->feature_table);
-	if (file->size > file->sections_end)
-		fs_loss_add(loss, FS_LOSS_TRAILING_BYTES, 1, file->size - file->sections_end,
-			    file->sections_end, "file");
 	return 0;
 }
 
-static int check_header(struct fs_perf_file *file, uint64_t header_size, uint64_t attr_size,
-			struct fs_error *error)
+/*
+ * The first place in a part of the file where records follow each other, and how many do, up to
+ * `most`; the end of the part if there is none. Nothing is noted: the walk meets the same damage.
+ */
+static int find_records(const struct fs_perf_file *file, struct fs_section part, size_t most,
+			uint64_t *ret_offset, size_t *ret_count, struct fs_error *error)
 {
-	if (header_size != HEADER_SIZE && header_size != OLD_HEADER_SIZE)
-		return fs_fail(error, FS_REFUSED,
-			       "%s: offset 8: header size is %" PRIu64
-			       ", expected 104: the file is "
-			       "damaged",
-			       file->path, header_size);
-	if (attr_size < ATTR_SIZE_MIN + 16 || attr_size > 4096 || attr_size % 8)
-		return fs_fail(error, FS_REFUSED,
-			       "%s: offset 16: the size of an event description is %" PRIu64
-			       ", expected 80 to 160: the file is damaged or was never finished",
-			       file->path, attr_size);
-	if (!in_file(file, file->attrs))
-		return fs_fail(error, FS_REFUSED,
-			       "%s: offset 24: event descriptions at 0x%" PRIx64 " (%" PRIu64
-			       " bytes) lie outside the file of %" PRIu64 " bytes",
-			       file->path, file->attrs.offset, file->attrs.size, file->size);
-	if (file->data.offset > file->size)
-		return fs_fail(error, FS_REFUSED,
-			       "%s: offset 40: the data section begins at 0x%" PRIx64
-			       ", behind the end of the file (%" PRIu64 " bytes)",
-			       file->path, file->data.offset, file->size);
-	if (file->data.offset < OLD_HEADER_SIZE)
-		return fs_fail(error, FS_REFUSED,
-			       "%s: offset 40: the data section begins at 0x%" PRIx64
-			       ", inside the header: the file is damaged",
-			       file->path, file->data.offset);
+	struct fs_perf_file probe = *file;
+	struct fs_record record;
+	struct fs_cursor cursor;
+	bool more = true;
+	uint64_t next;
+	int code;
+
+	probe.data = part;
+	probe.data_end = next = part.offset + part.size;
+	*ret_offset = probe.data_end;
+	*ret_count = 0;
+	code = fs_cursor_open(&cursor, &probe, error);
+	while (!code && more && *ret_count < most) {
+		code = fs_cursor_next(&cursor, &record, &more, NULL, error);
+		if (code || !more || (*ret_count && record.offset != next))
+			break;
+		if (!*ret_count)
+			*ret_offset = record.offset;
+		next = record.raw.offset + record.raw.size;
+		++*ret_count;
+	}
+	fs_cursor_close(&cursor);
+	return code;
+}
+
+/*
+ * The attrs section of a header that does not tell it: perf writes | header | ids | attrs | data |,
+ * so the entries are looked for backwards from the data.
+ */
+static int find_attrs(struct fs_perf_file *file, struct fs_error *error)
+{
+	uint64_t end = file->data.offset;
+	uint64_t claimed = file->attrs.offset;
+
+	file->attrs = (struct fs_section){ .offset = end };
+	for (size_t stride = ENTRY_MIN; stride <= ENTRY_MAX; stride += 8) {
+		uint64_t count = 0;
+		uint8_t bytes[ENTRY_MAX];
+		struct entry entry;
+
+		for (; (count + 1) * stride + OLD_HEADER_SIZE <= end && count < ATTRS_MAX;
+		     count++) {
+			FS_TRY(fs_perf_read(file, end - (count + 1) * stride, bytes, stride,
+					    error));
+			entry = parse_entry(file, bytes, stride);
+			if (entry.own_size != stride || !entry.has_ids)
+				break;
+		}
+		if (count * stride > file->attrs.size)
+			file->attrs = (struct fs_section){ end - count * stride, count * stride };
+	}
+	/* else they may begin where the header says, with something else behind them */
+	if (!file->attrs.size && claimed >= OLD_HEADER_SIZE && claimed < end)
+		file->attrs = (struct fs_section){ claimed, end - claimed };
+	return 0;
+}
+
+/* Whether the header's attrs section can be where it says. */
+static bool attrs_are_possible(const struct fs_perf_file *file)
+{
+	const struct fs_section *attrs = &file->attrs;
+	uint64_t data = file->data.offset;
+
+	if (attrs->offset < OLD_HEADER_SIZE || attrs->offset > file->size)
+		return false;
+	/* a file without events has the data where they would be */
+	if (!attrs->size)
+		return attrs->offset == data;
+	return attrs->offset >= data || attrs->size <= data - attrs->offset;
+}
+
+/* Whether the data section can begin where the header says. */
+static bool data_is_possible(const struct fs_perf_file *file)
+{
+	return file->data.offset >= OLD_HEADER_SIZE && file->data.offset <= file->size;
+}
+
+/* Whether the file ends before its data, which is just where the descriptions would end. */
+static bool is_cut_before_data(const struct fs_perf_file *file)
+{
+	return file->attrs.offset >= OLD_HEADER_SIZE && file->data.offset > file->size &&
+	       file->attrs.offset < file->data.offset &&
+	       file->attrs.size == file->data.offset - file->attrs.offset;
+}
+
+/*
+ * Make the header's sections possible ones. Where the records begin and where the events are
+ * described can each be told by the other; records are found in any case.
+ */
+static int settle_sections(struct fs_perf_file *file, struct header *header, struct fs_loss *loss,
+			   struct fs_error *error)
+{
+	uint64_t first = header->size == OLD_HEADER_SIZE ? OLD_HEADER_SIZE : HEADER_SIZE;
+	size_t count;
+
+	if (is_cut_before_data(file)) {
+		fs_loss_add(loss, FS_LOSS_TRUNCATED_FILE, 1, file->data.offset - file->size,
+			    file->size, "file");
+		file->data = (struct fs_section){ .offset = file->size };
+		if (file->attrs.offset > file->size)
+			file->attrs = file->data;
+		return 0;
+	}
+	if (!data_is_possible(file)) {
+		note_header(loss, AT_DATA_OFFSET, "data.offset");
+		if (in_file(file, file->attrs) && file->attrs.offset >= OLD_HEADER_SIZE)
+			first = file->attrs.offset + file->attrs.size;
+		first = first < file->size ? first : file->size;
+		FS_TRY(find_records(file, (struct fs_section){ first, file->size - first }, 1,
+				    &file->data.offset, &count, error));
+	}
+	if (!is_entry_size(header->attr_size))
+		note_header(loss, AT_ATTR_SIZE, "attr_size");
+	if (attrs_are_possible(file))
+		return 0;
+	note_header(loss, AT_ATTRS, "attrs");
+	return find_attrs(file, error);
+}
+
+/*
+ * A header that says where the data begins, and leaves out records before it. They would stand
+ * behind the events' descriptions.
+ */
+static int settle_data_offset(struct fs_perf_file *file, struct fs_loss *loss,
+			      struct fs_error *error)
+{
+	uint64_t begin = file->sections_end;
+	uint64_t offset;
+	size_t count;
+
+	if (begin < OLD_HEADER_SIZE || begin >= file->data.offset)
+		return 0;
+	FS_TRY(find_records(file, (struct fs_section){ begin, file->size - begin }, 2, &offset,
+			    &count, error));
+	if (offset != begin)
+		return 0;
+	note_header(loss, AT_DATA_OFFSET, "data.offset");
+	if (file->data.size)
+		file->data.size += file->data.offset - begin;
+	file->data.offset = begin;
 	return 0;
 }
 
@@ -316,21 +561,6 @@ static bool is_header_size(uint64_t size)
 	return size == HEADER_SIZE || size == OLD_HEADER_SIZE || size == PIPE_HEADER_SIZE;
 }
 
-/* The size that makes sense in one byte order only tells when the magic number lies about it. */
-static uint64_t read_header_size(struct fs_perf_file *file, struct fs_reader *reader,
-				 struct fs_loss *loss)
-{
-	uint64_t size = fs_read_u64(reader);
-	uint64_t turned = __builtin_bswap64(size);
-
-	if (is_header_size(turned)) {
-		file->swap = reader->swap = !file->swap;
-		fs_loss_add(loss, FS_LOSS_BYTE_ORDER, 1, 8, 0, "file");
-		size = turned;
-	}
-	return size;
-}
-
 /*
  * The bitmap is an array of the recorder's `unsigned long`: where that had 32 bits and the other
  * byte order, the halves of each word stand exchanged. Every recorder sets HOSTNAME, which tells.
@@ -354,13 +584,146 @@ static int read_stream(struct fs_perf_file *file, struct fs_loss *loss, struct f
 	return fs_stream_read_head(file, loss, error);
 }
 
+/*
+ * The features, and what the file has behind the data. Where most of that makes no sense and
+ * records go on there instead, the size of the data was a lie.
+ */
+static int read_features(struct fs_perf_file *file, const struct header *header,
+			 struct fs_loss *loss, struct fs_error *error)
+{
+	uint64_t end = file->data_end;
+	unsigned int good = 0;
+	unsigned int bad = 0;
+	uint64_t offset;
+	size_t count;
+
+	FS_TRY(read_feature_table(file, header->bitmap, loss, &bad, error));
+	for (unsigned int bit = 0; bit < FS_FEATURE_BITS; bit++)
+		good += file->has_feature[bit];
+	if (file->size > end && bad >= good) {
+		FS_TRY(find_records(file, (struct fs_section){ end, file->size - end }, 2, &offset,
+				    &count, error));
+		if (count == 2 && offset - end < UINT16_MAX) {
+			note_header(loss, AT_DATA_SIZE, "data.size");
+			memset(file->has_feature, 0, sizeof(file->has_feature));
+			file->feature_table = (struct fs_section){ 0 };
+			file->data_end = file->sections_end = file->size;
+		}
+	}
+	if (file->size > file->sections_end)
+		fs_loss_add(loss, FS_LOSS_TRAILING_BYTES, 1, file->size - file->sections_end,
+			    file->sections_end, "file");
+	return 0;
+}
+
+static int read_sections(struct fs_perf_file *file, struct header *header, struct fs_loss *loss,
+			 struct fs_error *error)
+{
+	FS_TRY(settle_sections(file, header, loss, error));
+	FS_TRY(read_attrs(file, header->attr_size, loss, error));
+	FS_TRY(settle_data_offset(file, loss, error));
+	settle_data(file, loss);
+	/* without attrs, their records may be in the data, as in a stream */
+	if (!file->event_count)
+		FS_TRY(fs_stream_read_head(file, loss, error));
+	if (file->unclean || file->data_end != file->data.offset + file->data.size)
+		return 0;
+	return read_features(file, header, loss, error);
+}
+
+/* The fields behind the magic number, in the file's byte order. */
+static struct header parse_header(struct fs_perf_file *file, const uint8_t *bytes)
+{
+	struct fs_reader reader = fs_perf_reader(file, bytes + 8, HEADER_SIZE - 8);
+	struct header header = { .size = fs_read_u64(&reader) };
+
+	header.attr_size = fs_read_u64(&reader);
+	file->attrs = read_section(&reader);
+	file->data = read_section(&reader);
+	read_section(&reader); /* event_types: unused since 2013 */
+	if (header.size != OLD_HEADER_SIZE)
+		read_bitmap(&reader, header.bitmap);
+	return header;
+}
+
+/* Whether all of a header but its magic number or its size makes sense. */
+static bool is_file_header(const struct fs_perf_file *file, const struct header *header)
+{
+	return is_entry_size(header->attr_size) && file->attrs.size && attrs_are_possible(file) &&
+	       data_is_possible(file) && in_file(file, file->data);
+}
+
+/*
+ * A file whose header is overwritten is still one of ours if its other fields make sense, or if
+ * many records follow each other near its start. *ret_known is false for anything else.
+ */
+static int recognise_damaged(struct fs_perf_file *file, const uint8_t *bytes,
+			     struct header *ret_header, bool *ret_known, struct fs_error *error)
+{
+	struct fs_section start = { 0, file->size < RECOGNISED_WITHIN ? file->size
+								      : RECOGNISED_WITHIN };
+	uint64_t offset = 0;
+	size_t count = 0;
+
+	*ret_known = true;
+	for (int swap = 0; swap < 2; swap++) {
+		file->swap = swap;
+		*ret_header = parse_header(file, bytes);
+		if (is_file_header(file, ret_header))
+			return 0;
+		FS_TRY(find_records(file, start, RECOGNISED_RECORDS, &offset, &count, error));
+		if (count == RECOGNISED_RECORDS)
+			break;
+	}
+	*ret_known = count == RECOGNISED_RECORDS;
+	/* as a recorder leaves a file that it did not finish */
+	ret_header->size = offset == PIPE_HEADER_SIZE ? PIPE_HEADER_SIZE : HEADER_SIZE;
+	ret_header->attr_size = 0;
+	file->attrs = (struct fs_section){ 0 };
+	file->data = (struct fs_section){ .offset = offset };
+	return find_attrs(file, error);
+}
+
+/* What kind of file this is, by magic number and size of the header, or despite them. */
+static int recognise_header(struct fs_perf_file *file, const uint8_t *bytes,
+			    struct header *ret_header, struct fs_loss *loss, struct fs_error *error)
+{
+	bool known = recognise(file, bytes);
+	uint64_t offset;
+	size_t count;
+
+	if (!known) {
+		FS_TRY(recognise_damaged(file, bytes, ret_header, &known, error));
+		if (!known)
+			return refuse_magic(file, bytes, error);
+		note_header(loss, AT_MAGIC, "magic number");
+		return 0;
+	}
+	*ret_header = parse_header(file, bytes);
+	/* a size that makes sense in one byte order only tells when the magic number lies of it */
+	if (is_header_size(__builtin_bswap64(ret_header->size))) {
+		fs_loss_add(loss, FS_LOSS_BYTE_ORDER, 1, 8, 0, "file");
+		file->swap = !file->swap;
+		*ret_header = parse_header(file, bytes);
+	}
+	if (is_header_size(ret_header->size))
+		return 0;
+	note_header(loss, AT_HEADER_SIZE, "header size");
+	ret_header->size = HEADER_SIZE;
+	if (is_file_header(file, ret_header) || file->size < PIPE_HEADER_SIZE)
+		return 0;
+	FS_TRY(find_records(file,
+			    (struct fs_section){ PIPE_HEADER_SIZE, file->size - PIPE_HEADER_SIZE },
+			    1, &offset, &count, error));
+	if (offset == PIPE_HEADER_SIZE)
+		ret_header->size = PIPE_HEADER_SIZE;
+	return 0;
+}
+
 static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct fs_error *error)
 {
 	uint8_t bytes[HEADER_SIZE] = { 0 };
-	struct fs_reader reader = fs_reader_of(bytes, sizeof(bytes));
-	uint64_t bitmap[4] = { 0 };
-	uint64_t header_size;
-	uint64_t attr_size;
+	struct header header = { 0 };
 	size_t have = file->size < sizeof(bytes) ? (size_t)file->size : sizeof(bytes);
 
 	if (!file->size)
@@ -369,56 +732,14 @@ static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct f
 			       "record finish",
 			       file->path);
 	FS_TRY(fs_perf_read(file, 0, bytes, have, error));
-	fs_read_bytes(&reader, 8);
-	if (!recognise(file, bytes))
-		return refuse_magic(file, bytes, error);
-	reader.swap = file->swap;
-	header_size = read_header_size(file, &reader, loss);
-	if (header_size == PIPE_HEADER_SIZE)
-		return read_stream(file, loss, error);
-	if (have < OLD_HEADER_SIZE)
+	FS_TRY(recognise_header(file, bytes, &header, loss, error));
+	if (have < PIPE_HEADER_SIZE || (have < OLD_HEADER_SIZE && header.size != PIPE_HEADER_SIZE))
 		return fs_fail(error, FS_REFUSED,
 			       "%s: the file ends at offset %zu, inside the header of 104 bytes",
 			       file->path, have);
-	attr_size = fs_read_u64(&reader);
-	file->attrs = read_section(&reader);
-	file->data = read_section(&reader);
-	read_section(&reader); /* event_types: unused since 2013 */
-	if (header_size == HEADER_SIZE)
-		read_bitmap(&reader, bitmap);
-	FS_TRY(check_header(file, header_size, attr_size, error));
-	note_section(file, file->attrs);
-	FS_TRY(read_attrs(file, attr_size, loss, error));
-	settle_data(file, loss);
-	if (file->unclean || file->data_end != file->data.offset + file->data.size)
-		return 0;
-	return read_feature_table(file, bitmap, loss, error);
-}
-
-/* Copy standard input to a temporary file, so that it can be read twice and out of order. */
-static int spool_standard_input(int *ret_fd, struct fs_error *error)
-{
-	char *buffer = malloc(SPOOL_BUFFER);
-	int fd = fs_temporary_open();
-	ssize_t got = -1;
-
-	while (fd >= 0 && buffer) {
-		got = read(STDIN_FILENO, buffer, SPOOL_BUFFER);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0 || !fs_write_all(fd, buffer, (size_t)got))
-			break;
-	}
-	free(buffer);
-	if (!got) {
-		*ret_fd = fd;
-		return 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	return fs_fail(error, FS_OUTPUT,
-		       "standard input cannot be copied to a temporary file in $TMPDIR or /tmp: %s",
-		       strerror(errno));
+	if (header.size == PIPE_HEADER_SIZE)
+		return read_stream(file, loss, error);
+	return read_sections(file, &header, loss, error);
 }
 
 int fs_perf_open(struct fs_perf_file *file, const char *path, struct fs_loss *loss,
@@ -429,7 +750,7 @@ int fs_perf_open(struct fs_perf_file *file, const char *path, struct fs_loss *lo
 	*file = (struct fs_perf_file){ .path = path, .fd = -1, .input_fd = -1, .directory_fd = -1 };
 	if (!strcmp(path, "-")) {
 		file->path = "standard input";
-		FS_TRY(spool_standard_input(&file->fd, error));
+		FS_TRY(fs_spool_input(STDIN_FILENO, FS_INPUT_MAX, &file->fd, error));
 	} else {
 		file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	}

@@ -113,10 +113,12 @@ struct fs_perf_file {
 	uint64_t size;
 	struct fs_section attrs;
 	struct fs_section data;
-	uint64_t data_end;	 /* data.offset + what of the data section is there */
-	uint64_t sections_end;	 /* of the last section; later bytes belong to none */
-	bool unclean;		 /* data.size was 0: no features */
-	bool swap;		 /* recorded in the other byte order */
+	uint64_t data_end;     /* data.offset + what of the data section is there */
+	uint64_t sections_end; /* of the last section; later bytes belong to none */
+	bool unclean;	       /* data.size was 0: no features */
+	bool swap;	       /* recorded in the other byte order */
+	/* records that were replaced by what they held */
+	uint64_t compressed_records, compressed2_records;
 	struct fs_event *events; /* the session adds one more, for samples of none of them */
 	size_t event_count;
 	struct fs_section features[FS_FEATURE_BITS]; /* size 0 and offset 0: absent */
@@ -127,7 +129,8 @@ struct fs_perf_file {
 
 /*
  * Open path and read header, attributes and the feature table. FS_REFUSED when the file is no
- * perf.data or of a kind that is not read; damage behind the header goes to `loss`.
+ * perf.data. Damage goes to `loss`: a header whose fields cannot be is told by what it describes,
+ * and even a file that lost its header is read if records follow each other near its start.
  * Close with fs_perf_close() also after a failure.
  */
 int fs_perf_open(struct fs_perf_file *file, const char *path, struct fs_loss *loss,
@@ -234,6 +237,7 @@ struct fs_cursor {
 	uint64_t buffer_offset; /* file offset of buffer[0] */
 	size_t buffer_used;
 	uint64_t position; /* file offset of the next record */
+	uint64_t resume;   /* behind position: where a search found that records go on */
 };
 
 int fs_cursor_open(struct fs_cursor *cursor, const struct fs_perf_file *file,

@@ -195,7 +195,9 @@ END_TEST
 /* A size that an attr claims for itself is no number of bytes in the file. */
 START_TEST(the_stride_counts_and_not_what_an_attr_claims)
 {
-	const struct test_event events[] = { { .size = UINT32_MAX, .config1 = 1 }, { .size = 64 } };
+	const struct test_event events[] = {
+		{ .size = UINT32_MAX, .config1 = 1, .ids = { 7 }, .id_count = 1 }, { .size = 64 }
+	};
 	struct test_file file;
 	struct opened opened;
 
@@ -227,28 +229,142 @@ START_TEST(the_first_version_is_read)
 }
 END_TEST
 
-/* Header words that cannot be. */
-START_TEST(impossible_headers_are_refused)
+/* Header words that lie: what they describe is found by the others, and the word is named. */
+START_TEST(headers_that_lie)
 {
+	enum { DATA = 432, EVERYTHING = 3 };
 	static const struct {
 		size_t offset;
 		uint64_t value;
+		size_t named;
 	} changes[] = {
-		{ 0, 0 },	    { 8, 0 },		{ 8, 103 },	    { 8, 112 },
-		{ 8, 1ull << 63 },  { 16, 0 },		{ 16, 6 },	    { 16, 72 },
-		{ 16, 1ull << 48 }, { 16, 4104 },	{ 16, 153 },	    { 24, UINT64_MAX },
-		{ 24, 1ull << 40 }, { 32, UINT64_MAX }, { 32, 1ull << 62 }, { 40, 1ull << 40 },
-		{ 40, UINT64_MAX }, { 40, 0 },		{ 40, 8 },
+		{ 0, 0, 0 },
+		{ 8, 0, 8 },
+		{ 8, 103, 8 },
+		{ 8, 112, 8 },
+		{ 8, 1ull << 63, 8 },
+		{ 16, 0, 16 },
+		{ 16, 6, 16 },
+		{ 16, 72, 16 },
+		{ 16, 160, 16 },
+		{ 16, 1ull << 48, 16 },
+		{ 16, 4104, 16 },
+		{ 16, 153, 16 },
+		{ 24, 0, 24 },
+		{ 24, 8, 24 },
+		{ 24, UINT64_MAX, 24 },
+		{ 24, 1ull << 40, 24 },
+		{ 32, 0, 24 },
+		{ 32, UINT64_MAX, 24 },
+		{ 32, 1ull << 62, 24 },
+		{ 40, 1ull << 40, 40 },
+		{ 40, UINT64_MAX, 40 },
+		{ 40, 0, 40 },
+		{ 40, 8, 40 },
+		{ 40, DATA + 10, 40 },
+		{ 40, DATA + 24, 40 },
+		{ 48, 24, 48 },
 	};
 	struct test_file file;
 	struct opened opened;
 
 	make_small(&file);
+	ck_assert_uint_eq(file.data_offset, DATA);
 	test_set_u64(&file.bytes, changes[_i].offset, changes[_i].value);
 	open_bytes(&opened, file.bytes.data, file.bytes.size);
-	ck_assert_int_eq(opened.code, FS_REFUSED);
-	ck_assert_int_eq(opened.error.code, FS_REFUSED);
-	ck_assert_int_ne(opened.error.text[0], 0);
+	ck_assert_int_eq(opened.code, 0);
+	ck_assert_uint_eq(opened.file.event_count, 2);
+	ck_assert_uint_eq(opened.file.events[0].id_count, 2);
+	ck_assert_uint_eq(opened.file.events[1].attr.config1, 0x404080);
+	ck_assert_uint_eq(walk(&opened).records, EVERYTHING);
+	ck_assert(fs_loss_is_damaged(&opened.loss));
+	ck_assert_uint_ge(lost(&opened, FS_LOSS_BAD_HEADER).count, 1);
+	ck_assert_uint_eq(lost(&opened, FS_LOSS_BAD_HEADER).first_offset, changes[_i].named);
+	close_opened(&opened);
+	test_file_free(&file);
+}
+END_TEST
+
+/* A header of nothing but noise, before enough records to tell what the file is; or before none. */
+START_TEST(a_file_without_its_header)
+{
+	static const struct test_event event = { .config = 5, .ids = { 11 }, .id_count = 1 };
+	uint64_t random = 0x5eed0160;
+	struct test_file file;
+	struct opened opened;
+
+	test_file_begin(&file, &event, 1, 136);
+	put_records(&file, _i ? 0 : 100);
+	test_file_end(&file);
+	if (!_i) { /* a size that ends in the middle of a record */
+		test_set_u64(&file.bytes, 48, 50 * 24 + 6);
+		open_bytes(&opened, file.bytes.data, file.bytes.size);
+		ck_assert_int_eq(opened.code, 0);
+		ck_assert_uint_eq(walk(&opened).records, 100);
+		ck_assert_uint_eq(lost(&opened, FS_LOSS_BAD_HEADER).first_offset, 48);
+		close_opened(&opened);
+	}
+	for (size_t i = 0; i < 104; i++)
+		file.bytes.data[i] = (uint8_t)test_random(&random);
+	open_bytes(&opened, file.bytes.data, file.bytes.size);
+	ck_assert_int_eq(opened.code, _i ? FS_REFUSED : 0);
+	if (!_i) {
+		ck_assert_uint_eq(opened.file.event_count, 1);
+		ck_assert_uint_eq(opened.file.events[0].attr.config, 5);
+		ck_assert_uint_eq(walk(&opened).records, 100);
+		ck_assert_uint_eq(lost(&opened, FS_LOSS_BAD_HEADER).first_offset, 0);
+	}
+	close_opened(&opened);
+	test_file_free(&file);
+}
+END_TEST
+
+/*
+ * `perf inject` writes entries as long as attr.size says, beside a header with the attr_size of
+ * its own version.
+ */
+START_TEST(entries_closer_or_wider_than_the_header_says)
+{
+	const uint64_t claimed[] = { 136 + 16 - 8, 136 + 16 + 8 };
+	const struct test_event events[] = { { .config = 1, .ids = { 11 }, .id_count = 1 },
+					     { .config = 2, .ids = { 12 }, .id_count = 1 },
+					     { .config = 3, .ids = { 13 }, .id_count = 1 } };
+	struct test_file file;
+	struct opened opened;
+
+	test_file_begin(&file, events, 3, 136);
+	put_records(&file, 3);
+	test_file_end(&file);
+	test_set_u64(&file.bytes, 16, claimed[_i]);
+	test_set_u64(&file.bytes, 32, 3 * claimed[_i]);
+	/* perf inject writes them at the end; here they stand where other bytes follow */
+	open_bytes(&opened, file.bytes.data, file.bytes.size);
+	ck_assert_int_eq(opened.code, 0);
+	ck_assert_uint_eq(opened.file.event_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		ck_assert_uint_eq(opened.file.events[i].attr.config, i + 1);
+		ck_assert_uint_eq(opened.file.events[i].ids[0], i + 11);
+	}
+	ck_assert_uint_eq(walk(&opened).records, 3);
+	close_opened(&opened);
+	test_file_free(&file);
+}
+END_TEST
+
+/* A feature whose section lies among the records is not read from there. */
+START_TEST(a_feature_that_points_into_the_records)
+{
+	struct test_file file;
+	struct opened opened;
+
+	make_small(&file);
+	test_set_u64(&file.bytes, file.table, file.data_offset + 24);
+	open_bytes(&opened, file.bytes.data, file.bytes.size);
+	ck_assert_int_eq(opened.code, 0);
+	ck_assert(!opened.file.has_feature[FS_FEATURE_HOSTNAME]);
+	ck_assert(opened.file.has_feature[FS_FEATURE_ARCH]);
+	ck_assert_uint_eq(lost(&opened, FS_LOSS_BAD_FEATURE).first_offset, file.table);
+	ck_assert_uint_eq(walk(&opened).records, 3);
 	close_opened(&opened);
 	test_file_free(&file);
 }
@@ -293,8 +409,11 @@ START_TEST(a_file_cut_anywhere)
 
 		open_bytes(&opened, file.bytes.data, size);
 		ck_assert(opened.code == 0 || opened.code == FS_REFUSED);
-		ck_assert_int_eq(opened.code == 0, size >= file.data_offset);
-		if (!opened.code) {
+		ck_assert_int_eq(opened.code == 0, size >= 72);
+		if (!opened.code && size < file.data_offset) {
+			ck_assert_uint_eq(walk(&opened).records, 0);
+			ck_assert(fs_loss_is_damaged(&opened.loss));
+		} else if (!opened.code) {
 			uint64_t end = size < file.table ? size : file.table;
 
 			ck_assert_int_eq(
@@ -637,7 +756,10 @@ END_TEST
 static void add_damage_tests(TCase *tests)
 {
 	tcase_add_test(tests, the_first_version_is_read);
-	tcase_add_loop_test(tests, impossible_headers_are_refused, 0, 19);
+	tcase_add_loop_test(tests, headers_that_lie, 0, 26);
+	tcase_add_loop_test(tests, a_file_without_its_header, 0, 2);
+	tcase_add_loop_test(tests, entries_closer_or_wider_than_the_header_says, 0, 2);
+	tcase_add_test(tests, a_feature_that_points_into_the_records);
 	tcase_add_test(tests, what_is_no_file_is_refused);
 	tcase_add_test(tests, a_file_cut_anywhere);
 	tcase_add_loop_test(tests, an_unfinished_file_is_read_to_its_end, 0, 2);

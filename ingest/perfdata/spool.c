@@ -39,8 +39,17 @@ struct spool {
 	uint8_t *piece; /* decompressed bytes, and raw data on its way */
 	uint8_t *tail;	/* a record that is not complete yet */
 	size_t tail_used, tail_capacity;
-	bool full; /* the limit was reached */
+	bool full;		/* the limit was reached */
+	uint64_t containers[2]; /* records seen: COMPRESSED, COMPRESSED2 */
 };
+
+/* Why a temporary file cannot be made or written. */
+static int cannot_spool(const char *what, struct fs_error *error)
+{
+	return fs_fail(error, FS_OUTPUT,
+		       "%s a temporary file in $TMPDIR or /tmp: %s; make room or set TMPDIR", what,
+		       strerror(errno));
+}
 
 static int emit(struct spool *spool, const void *bytes, size_t size)
 {
@@ -53,10 +62,7 @@ static int emit(struct spool *spool, const void *bytes, size_t size)
 		return 0;
 	}
 	if (!fs_write_all(spool->fd, bytes, size))
-		return fs_fail(spool->error, FS_OUTPUT,
-			       "cannot write a temporary file in $TMPDIR or /tmp: %s; make room or "
-			       "set TMPDIR",
-			       strerror(errno));
+		return cannot_spool("cannot write", spool->error);
 	spool->written += size;
 	return 0;
 }
@@ -131,15 +137,21 @@ static int copy_record(struct spool *spool, const struct fs_perf_file *source,
 	return copy_raw(spool, source, record->raw);
 }
 
+static bool is_compressed(uint32_t type)
+{
+	return type == FS_RECORD_COMPRESSED || type == FS_RECORD_COMPRESSED2;
+}
+
 static int spool_record(struct spool *spool, const struct fs_perf_file *source,
 			const struct fs_record *record)
 {
 	struct fs_reader payload = record->payload;
 
+	if (!is_compressed(record->type))
+		return copy_record(spool, source, record);
+	spool->containers[record->type == FS_RECORD_COMPRESSED2]++;
 	if (record->type == FS_RECORD_COMPRESSED)
 		return decompress(spool, payload, record->offset);
-	if (record->type != FS_RECORD_COMPRESSED2)
-		return copy_record(spool, source, record);
 	/* | u64 size | zstd bytes | padding | */
 	uint64_t size = fs_read_u64(&payload);
 
@@ -215,9 +227,7 @@ static int expand(struct spool *spool, struct fs_perf_file *file)
 	if (!spool->zstd || !spool->piece)
 		return fs_fail(spool->error, FS_NOMEM, "out of memory");
 	if (spool->fd < 0)
-		return fs_fail(spool->error, FS_OUTPUT,
-			       "cannot make a temporary file in $TMPDIR or /tmp: %s",
-			       strerror(errno));
+		return cannot_spool("cannot make", spool->error);
 	ZSTD_DCtx_setParameter(spool->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
 	FS_TRY(spool_source(spool, file));
 	if (file->directory_fd >= 0)
@@ -228,20 +238,107 @@ static int expand(struct spool *spool, struct fs_perf_file *file)
 	return 0;
 }
 
+/*
+ * Whether there are compressed records, and where the first is. A compressed recording has all
+ * that the kernel wrote in them, so none comes behind a plain sample.
+ */
+static int find_compressed(const struct fs_perf_file *file, bool *ret_found, uint64_t *ret_offset,
+			   struct fs_error *error)
+{
+	struct fs_cursor cursor;
+	struct fs_record record;
+	bool more = true;
+	int code = fs_cursor_open(&cursor, file, error);
+
+	*ret_found = false;
+	while (!code && more && !*ret_found) {
+		code = fs_cursor_next(&cursor, &record, &more, NULL, error);
+		if (code || !more || record.type == FS_RECORD_SAMPLE)
+			break;
+		*ret_found = is_compressed(record.type);
+		*ret_offset = record.offset;
+	}
+	fs_cursor_close(&cursor);
+	return code;
+}
+
+/* Whether the file is one to expand. A finished file announces compression. */
+static int needs_expansion(const struct fs_perf_file *file, bool *ret_needs, struct fs_loss *loss,
+			   struct fs_error *error)
+{
+	uint64_t offset = 0;
+
+	*ret_needs = true;
+	if (file->has_feature[FS_FEATURE_COMPRESSED] || file->directory_fd >= 0)
+		return 0;
+	FS_TRY(find_compressed(file, ret_needs, &offset, error));
+	if (*ret_needs && !file->unclean)
+		fs_loss_add(loss, FS_LOSS_BAD_FEATURE, 1, 0, offset, "feature COMPRESSED");
+	return 0;
+}
+
 int fs_spool_expand(struct fs_perf_file *file, struct fs_loss *loss, struct fs_error *error)
 {
 	struct spool spool = { .file = file, .loss = loss, .error = error, .fd = -1 };
+	bool needs;
 	int code;
 
-	if (!file->has_feature[FS_FEATURE_COMPRESSED] && file->directory_fd < 0)
+	FS_TRY(needs_expansion(file, &needs, loss, error));
+	if (!needs)
 		return 0;
 	spool.fd = fs_temporary_open();
 	spool.limit = file->size < UINT64_MAX / GROWTH_MAX ? file->size * GROWTH_MAX : UINT64_MAX;
 	code = expand(&spool, file);
 	if (code && spool.fd >= 0)
 		close(spool.fd);
+	file->compressed_records = spool.containers[0];
+	file->compressed2_records = spool.containers[1];
 	ZSTD_freeDCtx(spool.zstd);
 	free(spool.piece);
 	free(spool.tail);
+	return code;
+}
+
+static int copy_input(int input, int output, uint8_t *piece, uint64_t limit, struct fs_error *error)
+{
+	uint64_t copied = 0;
+
+	for (;;) {
+		ssize_t got = read(input, piece, PIECE);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return fs_fail(error, FS_REFUSED, "standard input cannot be read: %s",
+				       strerror(errno));
+		if (!got)
+			return 0;
+		if ((uint64_t)got > limit - copied)
+			return fs_fail(error, FS_REFUSED,
+				       "standard input is longer than %llu bytes; save it to a "
+				       "file and import that",
+				       (unsigned long long)limit);
+		if (!fs_write_all(output, piece, (size_t)got))
+			return cannot_spool("standard input cannot be copied to", error);
+		copied += (uint64_t)got;
+	}
+}
+
+int fs_spool_input(int input, uint64_t limit, int *ret_fd, struct fs_error *error)
+{
+	uint8_t *piece = malloc(PIECE);
+	int fd;
+	int code;
+
+	if (!piece)
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	fd = fs_temporary_open();
+	code = fd < 0 ? cannot_spool("cannot make", error)
+		      : copy_input(input, fd, piece, limit, error);
+	free(piece);
+	if (!code)
+		*ret_fd = fd;
+	else if (fd >= 0)
+		close(fd);
 	return code;
 }

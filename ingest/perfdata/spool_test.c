@@ -17,6 +17,7 @@ struct packer {
 	ZSTD_CCtx *zstd;
 	struct test_file file;
 	struct test_bytes payload;
+	bool unannounced; /* without the feature COMPRESSED */
 };
 
 static void begin(struct packer *packer)
@@ -96,7 +97,8 @@ static void end(struct packer *packer, struct expanded *expanded)
 {
 	char path[64];
 
-	test_put(test_feature(&packer->file, COMPRESSED_FEATURE), "\1\0\0\0", 4);
+	if (!packer->unannounced)
+		test_put(test_feature(&packer->file, COMPRESSED_FEATURE), "\1\0\0\0", 4);
 	test_file_end(&packer->file);
 	test_save(packer->file.bytes.data, packer->file.bytes.size, path);
 	expand(expanded, path);
@@ -323,6 +325,58 @@ START_TEST(directories_are_joined)
 }
 END_TEST
 
+/* Compressed records of a file that does not say so; the feature without such records. */
+START_TEST(the_feature_may_be_missing_or_too_much)
+{
+	struct test_bytes records = make_records(RECORDS);
+	struct expanded expanded;
+	struct packer packer;
+
+	begin(&packer);
+	packer.unannounced = !_i;
+	if (_i)
+		test_put(&packer.file.bytes, records.data, records.size);
+	else
+		put_compressed(&packer, FS_RECORD_COMPRESSED, records.data, records.size);
+	end(&packer, &expanded);
+	ck_assert_uint_eq(expanded.samples, RECORDS);
+	ck_assert_uint_eq(expanded.in_order, RECORDS);
+	ck_assert_uint_eq(expanded.others, 0);
+	ck_assert_uint_eq(expanded.file.compressed_records, !_i);
+	ck_assert_int_eq(lost(&expanded, FS_LOSS_BAD_FEATURE), !_i);
+	finish(&expanded);
+	free(records.data);
+}
+END_TEST
+
+/* Input that can be read once is copied up to a limit. */
+START_TEST(input_is_copied_up_to_a_limit)
+{
+	static const char text[] = "0123456789";
+	struct fs_error error = { 0 };
+	char copy[sizeof(text)];
+	int pipes[2];
+	int fd = -1;
+
+	for (uint64_t limit = sizeof(text) - 1; limit <= sizeof(text); limit++) {
+		ck_assert_int_eq(pipe(pipes), 0);
+		ck_assert_int_eq(write(pipes[1], text, sizeof(text)), (ssize_t)sizeof(text));
+		close(pipes[1]);
+		if (limit < sizeof(text)) {
+			ck_assert_int_eq(fs_spool_input(pipes[0], limit, &fd, &error), FS_REFUSED);
+			ck_assert_ptr_nonnull(strstr(error.text, "longer than 10 bytes"));
+			ck_assert_int_eq(fd, -1);
+		} else {
+			ck_assert_int_eq(fs_spool_input(pipes[0], limit, &fd, &error), 0);
+			ck_assert_int_eq(pread(fd, copy, sizeof(copy), 0), (ssize_t)sizeof(copy));
+			ck_assert_mem_eq(copy, text, sizeof(text));
+			close(fd);
+		}
+		close(pipes[0]);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("spool");
@@ -337,6 +391,8 @@ int main(void)
 	tcase_add_test(tests, bombs_stop_at_the_limit);
 	tcase_add_test(tests, the_last_record_is_cut_off);
 	tcase_add_test(tests, directories_are_joined);
+	tcase_add_loop_test(tests, the_feature_may_be_missing_or_too_much, 0, 2);
+	tcase_add_test(tests, input_is_copied_up_to_a_limit);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

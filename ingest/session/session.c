@@ -765,6 +765,8 @@ int fs_session_open(struct fs_session *session, const char *path, struct fs_erro
 	session->file.extents = &session->extents;
 	FS_TRY(fs_spool_expand(&session->file, &session->loss, error));
 	session->has_content = session->file.fd != session->file.input_fd;
+	session->record_count[FS_RECORD_COMPRESSED] = session->file.compressed_records;
+	session->record_count[FS_RECORD_COMPRESSED2] = session->file.compressed2_records;
 	FS_TRY(index_ids(session, error));
 	FS_TRY(walk(session, error));
 	if (fs_loss_is_damaged(&session->loss) && !has_records(session))

@@ -100,6 +100,8 @@ START_TEST(losses_of_the_recorder)
 	put_words(&file, 11, 0, (uint64_t[]){ 0, 4096, 1 | 4 | 8 }, 3, 2);
 	put_words(&file, 11, 0, (uint64_t[]){ 0, 4096, 0x100 | 2 }, 3, 2);
 	put_words(&file, 72, 0, (uint64_t[]){ 0, 0, 0, 0 }, 4, 0);
+	/* compressed records are not expected behind a plain sample */
+	put_words(&file, 9, 0, (uint64_t[]){ 0, 0, 0, 0, 0, 0, 0 }, 7, 0);
 	put_words(&file, 81, 0, (uint64_t[]){ 0 }, 1, 0);
 	put_words(&file, 200, 0, NULL, 0, 0);
 	put_words(&file, 23, 0, (uint64_t[]){ 0 }, 1, 0);
