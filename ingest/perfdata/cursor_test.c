@@ -124,7 +124,7 @@ START_TEST(a_size_that_lies_costs_its_record)
 		uint16_t size;
 	} lies[] = { { 3, 40 }, { 3, 64 }, { 3, 136 }, { 9, 0x198 }, { 70, 100 }, { 80, 300 } };
 
-	for (size_t n = 0; n + 1 < RECORDS - lies[_i].size / SIZE; n++) {
+	for (size_t n = 0; n + 1 + lies[_i].size / SIZE < RECORDS; n++) {
 		struct test_file file;
 		struct walked walked;
 
