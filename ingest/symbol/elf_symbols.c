@@ -36,19 +36,26 @@ static bool is_code_name(const char *name)
 	return strncmp(name, ".L", 2) != 0;
 }
 
+static bool is_of_kind(enum fs_elf_symbols_kind kind, unsigned int type)
+{
+	if (kind == FS_ELF_VARIABLES)
+		return type == STT_OBJECT;
+	if (kind == FS_ELF_THREAD_LOCALS)
+		return type == STT_TLS;
+	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
 static int add_symbol(struct fs_elf_symbols *symbols, Elf *elf, const GElf_Shdr *table,
 		      const GElf_Sym *symbol, size_t order)
 {
-	unsigned int type = GELF_ST_TYPE(symbol->st_info);
-	bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
 	const char *name;
 	GElf_Shdr section;
 
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE ||
-	    (symbols->objects ? type != STT_OBJECT : !function && type != STT_NOTYPE))
+	    !is_of_kind(symbols->kind, GELF_ST_TYPE(symbol->st_info)))
 		return 0;
 	if (!gelf_getshdr(elf_getscn(elf, symbol->st_shndx), &section) ||
-	    !(section.sh_flags & (symbols->objects ? SHF_ALLOC : SHF_EXECINSTR)))
+	    !(section.sh_flags & (symbols->kind == FS_ELF_FUNCTIONS ? SHF_EXECINSTR : SHF_ALLOC)))
 		return 0;
 	name = elf_strptr(elf, table->sh_link, symbol->st_name);
 	if (!is_code_name(name))

@@ -19,13 +19,19 @@ struct fs_elf_symbol {
 	uint8_t rank;	  /* of several at one address the lowest counts */
 };
 
+enum fs_elf_symbols_kind {
+	FS_ELF_FUNCTIONS,
+	FS_ELF_VARIABLES,
+	FS_ELF_THREAD_LOCALS, /* their address is an offset in the thread's block */
+};
+
 struct fs_elf_symbols {
 	struct fs_elf_symbol *items; /* by address, one per address */
 	uint64_t *reach;	     /* highest end of the items up to here */
 	size_t count;
 	size_t capacity;
-	bool full;    /* .symtab was there */
-	bool objects; /* set before the first _add: variables, not functions */
+	bool full;		       /* .symtab was there */
+	enum fs_elf_symbols_kind kind; /* set before the first _add */
 };
 
 /* Add the functions (or variables) of an Elf's .symtab, or of .dynsym where it has none. 0 or

@@ -31,17 +31,16 @@ enum {
 
 enum value_kind {
 	UNREACHED, /* no path has come here yet */
-	LOST,
-	POINTER,  /* `offset` bytes into an object of `type` */
-	FRAME,	  /* canonical frame address + offset */
-	ABSOLUTE, /* the link-time address `offset` */
-	THREAD,	  /* thread pointer + offset */
-	NUMBER,	  /* something unknown + offset */
+	NUMBER,	   /* something unknown times `stride`, + offset: an index, or anything */
+	POINTER,   /* `offset` bytes into an object of `type` */
+	FRAME,	   /* canonical frame address + offset */
+	ABSOLUTE,  /* the link-time address, or the small number, `offset` */
+	THREAD,	   /* thread pointer + offset */
 };
 
 struct value {
 	enum value_kind kind;
-	uint32_t type;
+	uint32_t type; /* POINTER: of the object; NUMBER: which unknown it is, 0: any */
 	int64_t offset;
 	uint32_t stride;    /* an unknown multiple of this was added; 0: nothing, 1: anything */
 	bool from_variable; /* as a location list says, not computed */
@@ -87,7 +86,8 @@ struct fs_flow {
 	uint8_t piece[CHUNK];
 };
 
-static const struct value lost = { .kind = LOST, .type = FS_NO_TYPE };
+/* Nothing is known of it. */
+static const struct value lost = { .kind = NUMBER, .stride = 1 };
 
 struct fs_flow *fs_flow_open(const struct fs_flow_source *source)
 {
@@ -161,7 +161,7 @@ static struct value pointer_to(uint32_t type, int64_t offset)
 	return (struct value){ .kind = POINTER, .type = type, .offset = offset };
 }
 
-/* A register of a variable: what it points to. LOST for a variable that is no pointer. */
+/* A register of a variable: what it points to. Nothing is told of one that is no pointer. */
 static struct value value_of_variable(const struct fs_flow *flow, const struct fs_local *local)
 {
 	const struct fs_data_type *type = fs_data_type(flow->source.types, local->type);
@@ -199,10 +199,39 @@ static uint32_t common_stride(uint32_t left, uint32_t right)
 	return left;
 }
 
-static struct value merge(const struct fs_flow *flow, struct value left, struct value right)
+/* Two unknown numbers: what holds for both. */
+static struct value merge_numbers(struct value left, struct value right)
 {
-	const struct fs_data_type *type;
+	int64_t apart = left.offset - right.offset;
 
+	left.type =
+		left.type == right.type && left.stride == right.stride && !apart ? left.type : 0;
+	left.stride = common_stride(left.stride, right.stride);
+	if (apart > -INT32_MAX && apart < INT32_MAX)
+		left.stride = common_stride(left.stride, (uint32_t)(apart < 0 ? -apart : apart));
+	else
+		left.stride = 1;
+	return left;
+}
+
+/*
+ * Two addresses in objects of one type: equal, or those of elements of an array; whether there is
+ * one is seen when it is accessed.
+ */
+static struct value merge_pointers(struct value left, struct value right)
+{
+	int64_t apart = left.offset - right.offset;
+
+	if (apart <= -INT32_MAX || apart >= INT32_MAX)
+		return lost;
+	left.stride = common_stride(left.stride, right.stride);
+	left.stride = common_stride(left.stride, (uint32_t)(apart < 0 ? -apart : apart));
+	left.from_variable &= right.from_variable;
+	return left;
+}
+
+static struct value merge(struct value left, struct value right)
+{
 	if (left.kind == UNREACHED)
 		return right;
 	if (right.kind == UNREACHED)
@@ -211,18 +240,15 @@ static struct value merge(const struct fs_flow *flow, struct value left, struct 
 		return left;
 	if (right.kind == POINTER && is_null(&left))
 		return right;
+	if (left.kind == NUMBER && right.kind == NUMBER)
+		return merge_numbers(left, right);
 	if (left.kind != right.kind || left.type != right.type)
 		return lost;
-	left.stride = common_stride(left.stride, right.stride);
-	left.from_variable &= right.from_variable;
-	if (left.offset == right.offset)
-		return left;
-	type = fs_data_type(flow->source.types, left.type);
-	if (left.kind != POINTER || !type || !type->size || type->size > INT32_MAX ||
-	    modulo(left.offset, (int64_t)type->size) != modulo(right.offset, (int64_t)type->size))
+	if (left.kind == POINTER)
+		return merge_pointers(left, right);
+	if (left.offset != right.offset)
 		return lost;
-	left.offset = modulo(left.offset, (int64_t)type->size);
-	left.stride = common_stride(left.stride, (uint32_t)type->size);
+	left.stride = common_stride(left.stride, right.stride);
 	return left;
 }
 
@@ -248,7 +274,7 @@ static void set_slot(struct state *state, int64_t offset, struct value value)
 {
 	struct value *slot = find_slot(state, offset);
 
-	if (!slot && value.kind != LOST && state->slot_count < SLOTS) {
+	if (!slot && value.kind != NUMBER && state->slot_count < SLOTS) {
 		state->slots[state->slot_count].offset = offset;
 		slot = &state->slots[state->slot_count++].value;
 	}
@@ -257,8 +283,7 @@ static void set_slot(struct state *state, int64_t offset, struct value value)
 }
 
 /* Merge `from` into `into`. Returns whether that changed it. */
-static bool merge_state(const struct fs_flow *flow, struct state *into, const struct state *from,
-			bool first)
+static bool merge_state(struct state *into, const struct state *from, bool first)
 {
 	bool changed = first;
 
@@ -267,14 +292,14 @@ static bool merge_state(const struct fs_flow *flow, struct state *into, const st
 		return true;
 	}
 	for (int i = 0; i < FS_STEP_REGISTERS; i++) {
-		struct value value = merge(flow, into->registers[i], from->registers[i]);
+		struct value value = merge(into->registers[i], from->registers[i]);
 
 		changed |= !same(&value, &into->registers[i]);
 		into->registers[i] = value;
 	}
 	for (unsigned int i = 0; i < into->slot_count; i++) {
 		struct value *other = find_slot((struct state *)from, into->slots[i].offset);
-		struct value value = other ? merge(flow, into->slots[i].value, *other) : lost;
+		struct value value = other ? merge(into->slots[i].value, *other) : lost;
 
 		changed |= !same(&value, &into->slots[i].value);
 		into->slots[i].value = value;
@@ -370,27 +395,39 @@ static const struct fs_local *local_at(const struct fs_flow *flow, const struct 
 
 static void add_constant(struct value *value, int64_t constant)
 {
-	if (value->kind == LOST && constant)
-		value->kind = NUMBER;
-	if (value->kind != LOST && value->kind != UNREACHED)
-		value->offset = (int64_t)((uint64_t)value->offset + (uint64_t)constant);
+	value->offset = (int64_t)((uint64_t)value->offset + (uint64_t)constant);
 }
 
-/* Add an index of which at most a constant part is known. */
-static void add_index(struct value *value, const struct value *index, uint8_t scale)
+/* Add an index times a scale. */
+static void add_index(struct value *value, const struct value *index, uint32_t scale)
 {
+	uint64_t stride = (uint64_t)index->stride * scale;
+	bool same_unknown = value->kind == NUMBER && index->kind == NUMBER && value->type &&
+			    value->type == index->type;
+
 	if (is_null(index)) {
-		add_constant(value, index->offset * scale);
+		add_constant(value, index->offset * (int64_t)scale);
 		return;
 	}
-	if (index->kind == NUMBER && scale)
+	if (index->kind == NUMBER)
 		add_constant(value, (int64_t)((uint64_t)index->offset * scale));
-	value->stride = common_stride(value->stride, scale ? scale : 1);
-	if (index->kind == NUMBER && index->stride)
-		value->stride = common_stride(value->stride, index->stride * scale);
+	if (index->kind != NUMBER || stride > INT32_MAX)
+		stride = 1;
+	if (same_unknown && value->stride + stride <= INT32_MAX) {
+		value->stride += (uint32_t)stride;
+		return;
+	}
+	value->stride = common_stride(value->stride, (uint32_t)stride);
+	if (value->kind == NUMBER)
+		value->type = 0;
 }
 
-/* The address that a LOAD or STORE has. */
+static bool is_number(const struct value *value)
+{
+	return value->kind == NUMBER || is_null(value);
+}
+
+/* The address that a LOAD or STORE has, or the sum of an INDEX. */
 static struct value place_of(const struct state *state, const struct fs_step *step)
 {
 	struct value value = { .kind = ABSOLUTE, .type = FS_NO_TYPE };
@@ -402,10 +439,16 @@ static struct value place_of(const struct state *state, const struct fs_step *st
 		value = state->registers[step->source];
 	if (step->source != FS_NO_REGISTER && step->thread)
 		add_index(&value, &state->registers[step->source], 1);
-	if (indexed) {
+	if (indexed && step->source == FS_NO_REGISTER && !step->thread && !step->constant) {
 		const struct value *index = &state->registers[step->index];
-		bool swapped = (value.kind == LOST || value.kind == NUMBER) && step->scale == 1 &&
-			       index->kind != LOST && index->kind != NUMBER;
+
+		/* a scaled index by itself stays the same unknown */
+		value = (struct value){ .kind = NUMBER };
+		add_index(&value, index, step->scale);
+		value.type = index->kind == NUMBER ? index->type : 0;
+	} else if (indexed) {
+		const struct value *index = &state->registers[step->index];
+		bool swapped = is_number(&value) && step->scale == 1 && !is_number(index);
 
 		/* on x86 base and index of scale 1 are alike */
 		if (swapped) {
@@ -471,6 +514,18 @@ static bool is_in_array(const struct fs_flow *flow, uint32_t number, uint64_t of
 	       is_in_array(flow, type->target, offset % element->size, stride);
 }
 
+/* Whether an access behind the end of a structure falls in its flexible array. */
+static bool is_flexible(const struct fs_flow *flow, const struct fs_typed_access *access)
+{
+	const struct fs_data_type *type = fs_data_type(flow->source.types, access->type);
+	struct fs_field field;
+
+	return fs_type_has_fields(type->kind) && (uint64_t)access->offset >= type->size &&
+	       fs_data_type_field(flow->source.types, access->type, (uint64_t)access->offset, 0,
+				  &field) &&
+	       !field.size;
+}
+
 /*
  * Bring an offset that left its object back into it: objects of one type stand in arrays. What
  * lies before the start may be another member of an unknown container. An index must go by whole
@@ -484,6 +539,10 @@ static bool settle_offset(const struct fs_flow *flow, struct fs_typed_access *ac
 	if (!type || !type->size || type->size > INT32_MAX)
 		return type && access->offset == 0 && !access->stride;
 	whole = access->stride % type->size == 0 || !fs_type_has_fields(type->kind);
+	if (access->offset >= 0 && is_flexible(flow, access)) {
+		access->within = access->stride != 0;
+		return true;
+	}
 	if (access->offset < 0 || (uint64_t)access->offset >= type->size) {
 		if (fs_type_has_fields(type->kind) &&
 		    (!whole || (access->offset < 0 && !access->stride)))
@@ -549,7 +608,7 @@ static struct value load_from(struct fs_flow *flow, struct state *state, uint64_
 		return lost;
 	if (place.kind == FRAME && !place.stride) {
 		slot = find_slot(state, place.offset);
-		if (slot && slot->kind != LOST)
+		if (slot && slot->kind != NUMBER)
 			return *slot;
 	}
 	if (!access_at(flow, state, address, &place, &access) || access.offset < 0)
@@ -564,12 +623,35 @@ static struct value load_from(struct fs_flow *flow, struct state *state, uint64_
 
 /* ---- steps ---- */
 
-static struct value indexed(const struct state *state, const struct fs_step *step)
+/* An unknown of its own, so that sums of its multiples are known to be multiples. */
+static struct value unknown_at(uint64_t address, int8_t target)
+{
+	struct value value = lost;
+
+	value.type = (uint32_t)(address << 5) + (uint32_t)target + 1;
+	return value;
+}
+
+static struct value sum(const struct state *state, const struct fs_step *step)
 {
 	struct value value = place_of(state, step);
 
 	value.from_variable = false;
 	return value;
+}
+
+/* A product is a multiple where one factor is a number. */
+static struct value product(const struct state *state, const struct fs_step *step)
+{
+	struct fs_step indexed = *step;
+	const struct value *factor = &state->registers[step->factor];
+
+	if (!is_null(factor)) {
+		indexed.index = step->factor;
+		factor = &state->registers[step->index];
+	}
+	indexed.scale = is_null(factor) ? (uint32_t)factor->offset : 1;
+	return sum(state, &indexed);
 }
 
 /* Registers that a call may change, by the procedure call standards of AAPCS64 and System V. */
@@ -638,17 +720,17 @@ static uint32_t changed_by(struct fs_flow *flow, uint64_t function, unsigned int
 	return changed;
 }
 
-static void call(struct fs_flow *flow, const struct fs_step *step, struct state *state)
+static void call(struct fs_flow *flow, const struct fs_step *step, uint64_t address,
+		 struct state *state)
 {
 	uint32_t changed = changed_by(flow, (uint64_t)step->constant, 0);
 	const struct fs_data_type *type;
 	struct fs_dwarf_range range;
 	Dwarf_Die callee;
 
-	changed |= 1; /* the result */
-	for (int i = 0; i < FS_STEP_REGISTERS; i++) {
+	for (int8_t i = 0; i < FS_STEP_REGISTERS; i++) {
 		if (changed >> i & 1)
-			state->registers[i] = lost;
+			state->registers[i] = unknown_at(address, i);
 	}
 	if (!step->constant ||
 	    !fs_dwarf_entry(flow->source.index, (uint64_t)step->constant, &callee, &range))
@@ -661,16 +743,23 @@ static void call(struct fs_flow *flow, const struct fs_step *step, struct state 
 static void run_step(struct fs_flow *flow, const struct fs_step *step, uint64_t address,
 		     struct state *state)
 {
-	struct value value = lost;
+	struct value value = unknown_at(address, step->target);
 
 	switch (step->kind) {
 	case FS_STEP_LOSE:
 		break;
 	case FS_STEP_COPY:
 	case FS_STEP_INDEX:
-		value = indexed(state, step);
+		value = sum(state, step);
 		if (step->kind == FS_STEP_COPY && !step->constant)
 			value = state->registers[step->source];
+		break;
+	case FS_STEP_NARROW:
+		if (is_number(&state->registers[step->source]))
+			value = state->registers[step->source];
+		break;
+	case FS_STEP_MULTIPLY:
+		value = product(state, step);
 		break;
 	case FS_STEP_ADDRESS:
 		value = (struct value){ .kind = ABSOLUTE,
@@ -679,6 +768,8 @@ static void run_step(struct fs_flow *flow, const struct fs_step *step, uint64_t 
 		break;
 	case FS_STEP_LOAD:
 		value = load_from(flow, state, address, step);
+		if (value.kind == NUMBER)
+			value = unknown_at(address, step->target);
 		break;
 	case FS_STEP_STORE:
 		value = place_of(state, step);
@@ -690,7 +781,7 @@ static void run_step(struct fs_flow *flow, const struct fs_step *step, uint64_t 
 		return;
 	case FS_STEP_EITHER:
 		if (step->source != FS_NO_REGISTER && step->index != FS_NO_REGISTER)
-			value = merge(flow, state->registers[step->source],
+			value = merge(state->registers[step->source],
 				      state->registers[step->index]);
 		else if (step->source != FS_NO_REGISTER)
 			value = state->registers[step->source];
@@ -701,7 +792,7 @@ static void run_step(struct fs_flow *flow, const struct fs_step *step, uint64_t 
 		value = (struct value){ .kind = THREAD, .type = FS_NO_TYPE };
 		break;
 	case FS_STEP_CALL:
-		call(flow, step, state);
+		call(flow, step, address, state);
 		return;
 	default:
 		return;
@@ -839,8 +930,8 @@ static void entry_state(const struct fs_flow *flow, struct state *state)
 	int stack = flow->source.x86 ? 7 : 31;
 
 	*state = (struct state){ 0 };
-	for (int i = 0; i < FS_STEP_REGISTERS; i++)
-		state->registers[i] = lost;
+	for (int8_t i = 0; i < FS_STEP_REGISTERS; i++)
+		state->registers[i] = unknown_at(0, i);
 	/* the return address stands on x86's stack */
 	state->registers[stack] = (struct value){ .kind = FRAME,
 						  .type = FS_NO_TYPE,
@@ -854,7 +945,7 @@ static void pass_on(struct fs_flow *flow, const struct state *state, int64_t to)
 	if (to < 0 || (size_t)to >= flow->block_count)
 		return;
 	block = &flow->blocks[to];
-	if (merge_state(flow, &block->state, state, block->state.registers[0].kind == UNREACHED))
+	if (merge_state(&block->state, state, block->state.registers[0].kind == UNREACHED))
 		block->changed = true;
 }
 
@@ -984,7 +1075,7 @@ static void apply_covering(const struct fs_flow *flow, uint64_t address, const s
 		    (local->reg != step->source && local->reg != step->index))
 			continue;
 		value = &state->registers[local->reg];
-		if (value->kind == LOST || value->kind == UNREACHED || !worth(flow, value))
+		if (value->kind == NUMBER || value->kind == UNREACHED || !worth(flow, value))
 			apply_local(flow, local, value);
 	}
 }

@@ -60,6 +60,7 @@ struct resolver {
 	Elf *debug_elf; /* NULL without a debug file */
 	struct fs_elf_symbols symbols;
 	struct fs_elf_symbols variables;
+	struct fs_elf_symbols thread_locals;
 	struct fs_dwarf_index dwarf;
 	struct fs_data_types types;
 	struct fs_globals globals;
@@ -186,19 +187,24 @@ static int open_flow(struct resolver *resolver)
 	return resolver->flow ? 0 : FS_NOMEM;
 }
 
+/* Symbols of one kind: of the debug file where it has all, else of the binary. */
+static int read_table(struct resolver *resolver, struct fs_elf_symbols *symbols)
+{
+	if (resolver->debug_elf)
+		FS_TRY(fs_elf_symbols_add(symbols, resolver->debug_elf));
+	if (resolver->elf && !symbols->full)
+		FS_TRY(fs_elf_symbols_add(symbols, resolver->elf));
+	return fs_elf_symbols_index(symbols);
+}
+
 static int read_symbols(struct resolver *resolver)
 {
-	resolver->variables.objects = true;
-	if (resolver->debug_elf)
-		FS_TRY(fs_elf_symbols_add(&resolver->variables, resolver->debug_elf));
-	if (resolver->elf && !resolver->variables.full)
-		FS_TRY(fs_elf_symbols_add(&resolver->variables, resolver->elf));
-	FS_TRY(fs_elf_symbols_index(&resolver->variables));
-	if (resolver->debug_elf)
-		FS_TRY(fs_elf_symbols_add(&resolver->symbols, resolver->debug_elf));
-	if (resolver->elf && !resolver->symbols.full)
-		FS_TRY(fs_elf_symbols_add(&resolver->symbols, resolver->elf));
-	FS_TRY(fs_elf_symbols_index(&resolver->symbols));
+	resolver->variables.kind = FS_ELF_VARIABLES;
+	resolver->thread_locals.kind = FS_ELF_THREAD_LOCALS;
+	resolver->globals.thread_symbols = &resolver->thread_locals;
+	FS_TRY(read_table(resolver, &resolver->symbols));
+	FS_TRY(read_table(resolver, &resolver->variables));
+	FS_TRY(read_table(resolver, &resolver->thread_locals));
 	if (resolver->debug_elf)
 		FS_TRY(fs_dwarf_index_open(&resolver->dwarf, resolver->debug_elf));
 	if (resolver->elf && !resolver->dwarf.dwarf)
@@ -612,6 +618,7 @@ static void free_resolver(struct resolver *resolver)
 	fs_descriptions_free(&resolver->descriptions);
 	fs_dwarf_index_close(&resolver->dwarf);
 	fs_elf_symbols_free(&resolver->variables);
+	fs_elf_symbols_free(&resolver->thread_locals);
 	fs_elf_symbols_free(&resolver->symbols);
 	fs_x86_close(resolver->x86);
 	fs_table_free(&resolver->functions);

@@ -19,18 +19,20 @@
 enum { FS_STEP_REGISTERS = 32, FS_STEPS_MAX = 8, FS_NO_REGISTER = -1 };
 
 enum fs_step_kind {
-	FS_STEP_LOSE,	 /* target: its value is not known from here on */
-	FS_STEP_COPY,	 /* target = source + constant */
-	FS_STEP_INDEX,	 /* target = source + index * scale + constant; scale 0: not known */
-	FS_STEP_ADDRESS, /* target = constant, a link-time address */
-	FS_STEP_LOAD,	 /* target = width bytes at source + index * scale + constant */
-	FS_STEP_STORE,	 /* width bytes at source + index * scale + constant = target */
-	FS_STEP_EITHER,	 /* target = source or index */
-	FS_STEP_THREAD,	 /* target = the thread pointer */
-	FS_STEP_CALL,	 /* of constant; 0: not known */
-	FS_STEP_JUMP,	 /* to constant, always; 0: not known */
-	FS_STEP_BRANCH,	 /* to constant, or on */
-	FS_STEP_END,	 /* does not lead on */
+	FS_STEP_LOSE,	  /* target: its value is not known from here on */
+	FS_STEP_COPY,	  /* target = source + constant */
+	FS_STEP_NARROW,	  /* target = low half of source, extended: the same if it is an index */
+	FS_STEP_INDEX,	  /* target = source + index * scale + constant */
+	FS_STEP_MULTIPLY, /* target = source + index * factor */
+	FS_STEP_ADDRESS,  /* target = constant, a link-time address */
+	FS_STEP_LOAD,	  /* target = width bytes at source + index * scale + constant */
+	FS_STEP_STORE,	  /* width bytes at source + index * scale + constant = target */
+	FS_STEP_EITHER,	  /* target = source or index */
+	FS_STEP_THREAD,	  /* target = the thread pointer */
+	FS_STEP_CALL,	  /* of constant; 0: not known */
+	FS_STEP_JUMP,	  /* to constant, always; 0: not known */
+	FS_STEP_BRANCH,	  /* to constant, or on */
+	FS_STEP_END,	  /* does not lead on */
 };
 
 /*
@@ -39,8 +41,8 @@ enum fs_step_kind {
  */
 struct fs_step {
 	enum fs_step_kind kind;
-	int8_t target, source, index; /* FS_NO_REGISTER: none */
-	uint8_t scale;
+	int8_t target, source, index, factor; /* FS_NO_REGISTER: none */
+	uint32_t scale;
 	uint8_t width; /* bytes; 0: not known */
 	bool thread;
 	int64_t constant;

@@ -34,7 +34,8 @@ static struct fs_step *add(struct fs_instruction *instruction, enum fs_step_kind
 	*step = (struct fs_step){ .kind = kind,
 				  .target = FS_NO_REGISTER,
 				  .source = FS_NO_REGISTER,
-				  .index = FS_NO_REGISTER };
+				  .index = FS_NO_REGISTER,
+				  .factor = FS_NO_REGISTER };
 	return step;
 }
 
@@ -55,6 +56,14 @@ static void copy(struct fs_instruction *instruction, unsigned int target, unsign
 	step->constant = constant;
 }
 
+static void narrow(struct fs_instruction *instruction, unsigned int target, unsigned int source)
+{
+	struct fs_step *step = add(instruction, FS_STEP_NARROW);
+
+	step->target = (int8_t)target;
+	step->source = (int8_t)source;
+}
+
 /* ---- data processing, immediate ---- */
 
 static void add_immediate(uint32_t word, struct fs_instruction *instruction)
@@ -70,6 +79,31 @@ static void add_immediate(uint32_t word, struct fs_instruction *instruction)
 		return;
 	}
 	copy(instruction, target, field(word, 9, 5), field(word, 30, 30) ? -constant : constant);
+}
+
+/* sbfm, ubfm: | sf | opc | 100110 | N | immr | imms | Rn | Rd |; shifts and extensions of an index
+ * are aliases of them. */
+static void bitfield(uint32_t word, struct fs_instruction *instruction)
+{
+	unsigned int target = field(word, 4, 0);
+	unsigned int source = field(word, 9, 5);
+	unsigned int rotate = field(word, 21, 16);
+	unsigned int last = field(word, 15, 10);
+	unsigned int bits = field(word, 31, 31) ? 64 : 32;
+
+	if (target == SP || source == SP)
+		return;
+	if (rotate == 0 && last >= 31) { /* sxtw, uxtw */
+		narrow(instruction, target, source);
+	} else if (rotate > last && bits - rotate < 31) { /* lsl, sbfiz, ubfiz */
+		struct fs_step *step = add(instruction, FS_STEP_INDEX);
+
+		step->target = (int8_t)target;
+		step->index = (int8_t)source;
+		step->scale = 1u << (bits - rotate);
+	} else {
+		lose(instruction, target);
+	}
 }
 
 static void immediate(uint32_t word, uint64_t address, struct fs_instruction *instruction)
@@ -95,6 +129,8 @@ static void immediate(uint32_t word, uint64_t address, struct fs_instruction *in
 
 		step->target = (int8_t)target;
 		step->constant = (int64_t)field(word, 20, 5);
+	} else if ((word & 0x1f800000) == 0x13000000 && field(word, 30, 29) != 1) {
+		bitfield(word, instruction);
 	} else if ((word & 0x1f800000) == 0x12000000 && field(word, 30, 29) != 3 && target == SP) {
 		add(instruction, FS_STEP_LOSE)->target = SP; /* and sp, x, #mask */
 	} else {
@@ -155,7 +191,18 @@ static void indexed(struct fs_instruction *instruction, unsigned int target, uns
 	step->target = (int8_t)target;
 	step->source = (int8_t)source;
 	step->index = index == SP ? FS_NO_REGISTER : (int8_t)index;
-	step->scale = shift < 7 ? (uint8_t)(1u << shift) : 0;
+	step->scale = 1u << (shift < 31 ? shift : 31);
+}
+
+static void multiply(struct fs_instruction *instruction, unsigned int target, unsigned int addend,
+		     unsigned int left, unsigned int right)
+{
+	struct fs_step *step = add(instruction, FS_STEP_MULTIPLY);
+
+	step->target = (int8_t)target;
+	step->source = addend == SP ? FS_NO_REGISTER : (int8_t)addend;
+	step->index = (int8_t)left;
+	step->factor = (int8_t)right;
 }
 
 static void data_register(uint32_t word, struct fs_instruction *instruction)
@@ -164,7 +211,9 @@ static void data_register(uint32_t word, struct fs_instruction *instruction)
 	unsigned int left = field(word, 9, 5);
 	unsigned int right = field(word, 20, 16);
 
-	if ((word & 0xffe0ffe0) == 0xaa0003e0) { /* mov */
+	if ((word & 0xffe0ffe0) == 0x2a0003e0 && target != SP && right != SP) { /* mov w */
+		narrow(instruction, target, right);
+	} else if ((word & 0xffe0ffe0) == 0xaa0003e0) { /* mov */
 		if (target != SP && right != SP)
 			copy(instruction, target, right, 0);
 		else if (target != SP) /* from the zero register */
@@ -182,11 +231,9 @@ static void data_register(uint32_t word, struct fs_instruction *instruction)
 	} else if ((word & 0xff608000) == 0x9b200000 || (word & 0xffe08000) == 0x9b000000) {
 		unsigned int base = field(word, 14, 10); /* madd, smaddl, umaddl */
 
-		if (target == SP || base == SP) {
-			lose(instruction, target);
+		if (target == SP || left == SP || right == SP)
 			return;
-		}
-		indexed(instruction, target, base, left, 7);
+		multiply(instruction, target, base, left, right);
 	} else {
 		lose(instruction, target);
 	}
@@ -199,7 +246,7 @@ struct transfer {
 	uint8_t width; /* of one register */
 	int64_t constant;
 	int8_t index;
-	uint8_t scale;
+	uint32_t scale;
 };
 
 /* One register between memory and, where it is a general one and not zero, `target`. */
@@ -240,7 +287,7 @@ static void one_register(uint32_t word, struct fs_instruction *instruction)
 			return;
 		}
 		transfer.index = (int8_t)field(word, 20, 16);
-		transfer.scale = field(word, 12, 12) ? (uint8_t)(1u << size) : 1;
+		transfer.scale = field(word, 12, 12) ? 1u << size : 1;
 		if (transfer.index == SP)
 			transfer.index = FS_NO_REGISTER;
 	} else {

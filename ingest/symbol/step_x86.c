@@ -57,9 +57,11 @@ static struct fs_step *add(struct fs_instruction *out, enum fs_step_kind kind, i
 
 	if (out->count < FS_STEPS_MAX - 1)
 		out->count++;
-	*step = (struct fs_step){
-		.kind = kind, .target = target, .source = FS_NO_REGISTER, .index = FS_NO_REGISTER
-	};
+	*step = (struct fs_step){ .kind = kind,
+				  .target = target,
+				  .source = FS_NO_REGISTER,
+				  .index = FS_NO_REGISTER,
+				  .factor = FS_NO_REGISTER };
 	return step;
 }
 
@@ -71,6 +73,19 @@ static void copy(struct fs_instruction *out, int8_t target, int8_t source, int64
 	step->constant = constant;
 }
 
+static void narrow(struct fs_instruction *out, int8_t target, int8_t source)
+{
+	add(out, FS_STEP_NARROW, target)->source = source;
+}
+
+static void scaled(struct fs_instruction *out, int8_t target, int8_t index, uint32_t scale)
+{
+	struct fs_step *step = add(out, FS_STEP_INDEX, target);
+
+	step->index = index;
+	step->scale = scale;
+}
+
 /* Give a step the address of a memory operand. */
 static void address_of(const cs_x86_op *op, uint64_t next, struct fs_step *step)
 {
@@ -79,7 +94,7 @@ static void address_of(const cs_x86_op *op, uint64_t next, struct fs_step *step)
 	step->constant = memory->disp;
 	step->thread = memory->segment == X86_REG_FS;
 	step->index = place_of(memory->index).number;
-	step->scale = step->index == FS_NO_REGISTER ? 0 : (uint8_t)memory->scale;
+	step->scale = step->index == FS_NO_REGISTER ? 0 : (uint32_t)memory->scale;
 	if (memory->base == X86_REG_RIP)
 		step->constant += (int64_t)next;
 	else
@@ -149,6 +164,9 @@ static bool move(const cs_x86 *detail, uint64_t next, struct fs_instruction *out
 	} else if (from->type == X86_OP_REG && target.bytes == 8 &&
 		   place_of(from->reg).number != FS_NO_REGISTER) {
 		copy(out, target.number, place_of(from->reg).number, 0);
+	} else if (from->type == X86_OP_REG && target.bytes >= 4 &&
+		   place_of(from->reg).bytes >= 4) {
+		narrow(out, target.number, place_of(from->reg).number);
 	} else {
 		add(out, FS_STEP_LOSE, target.number);
 	}
@@ -180,6 +198,43 @@ static bool arithmetic(const cs_x86 *detail, unsigned int id, struct fs_instruct
 		step->source = target.number;
 		step->index = place_of(from->reg).number;
 		step->scale = 1;
+		return true;
+	}
+	return false;
+}
+
+/* shl by a number, imul by one, and cdqe. False: no rule. */
+static bool multiplication(const cs_x86 *detail, unsigned int id, uint64_t next,
+			   struct fs_instruction *out)
+{
+	const cs_x86_op *operands = detail->operands;
+	struct place target;
+
+	if (id == X86_INS_CDQE) {
+		narrow(out, RAX, RAX);
+		return true;
+	}
+	if (detail->op_count < 2 || operands[0].type != X86_OP_REG)
+		return false;
+	target = place_of(operands[0].reg);
+	if (target.bytes != 8)
+		return false;
+	if ((id == X86_INS_SHL || id == X86_INS_SAL) && operands[1].type == X86_OP_IMM &&
+	    operands[1].imm >= 0 && operands[1].imm < 31) {
+		scaled(out, target.number, target.number, 1u << operands[1].imm);
+		return true;
+	}
+	if (id == X86_INS_IMUL && detail->op_count == 3 && operands[2].imm > 0 &&
+	    operands[2].imm < INT32_MAX && operands[1].type == X86_OP_MEM) {
+		touch(&operands[1], next, FS_STEP_LOAD, target.number, out);
+		scaled(out, target.number, target.number, (uint32_t)operands[2].imm);
+		return true;
+	}
+	if (id == X86_INS_IMUL && detail->op_count == 3 && operands[1].type == X86_OP_REG &&
+	    place_of(operands[1].reg).bytes == 8 && operands[2].imm > 0 &&
+	    operands[2].imm < INT32_MAX) {
+		scaled(out, target.number, place_of(operands[1].reg).number,
+		       (uint32_t)operands[2].imm);
 		return true;
 	}
 	return false;
@@ -321,6 +376,13 @@ static void general(struct fs_x86 *x86, uint64_t next, struct fs_instruction *ou
 	case X86_INS_INC:
 	case X86_INS_DEC:
 		if (arithmetic(detail, x86->instruction->id, out))
+			return;
+		break;
+	case X86_INS_SHL:
+	case X86_INS_SAL:
+	case X86_INS_IMUL:
+	case X86_INS_CDQE:
+		if (multiplication(detail, x86->instruction->id, next, out))
 			return;
 		break;
 	case X86_INS_PUSH:

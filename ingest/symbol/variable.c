@@ -204,12 +204,31 @@ static int add_global(struct fs_data_types *types, Dwarf_Die *die, uint64_t addr
 	return 0;
 }
 
+/* A variable without a location: the thread-local symbol of its name, where there is one only. */
+static int place_by_symbol(struct fs_data_types *types, Dwarf_Die *die, struct fs_globals *globals)
+{
+	const struct fs_elf_symbols *symbols = globals->thread_symbols;
+	const struct fs_elf_symbol *found = NULL;
+	const char *name = dwarf_diename(die);
+
+	for (size_t i = 0; symbols && name && i < symbols->count; i++) {
+		if (strcmp(symbols->items[i].name, name) != 0)
+			continue;
+		if (found)
+			return 0;
+		found = &symbols->items[i];
+	}
+	return found ? add_global(types, die, found->address, true, globals) : 0;
+}
+
 static int read_global(struct fs_data_types *types, Dwarf_Die *die, struct fs_globals *globals)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Op *ops;
 	size_t count;
 
+	if (!dwarf_hasattr(die, DW_AT_location))
+		return place_by_symbol(types, die, globals);
 	if (!dwarf_attr(die, DW_AT_location, &attribute) ||
 	    dwarf_getlocation(&attribute, &ops, &count) || !count)
 		return 0;
@@ -297,7 +316,7 @@ void fs_globals_free(struct fs_globals *globals)
 {
 	free(globals->globals);
 	free(globals->thread_locals);
-	*globals = (struct fs_globals){ 0 };
+	*globals = (struct fs_globals){ .thread_symbols = globals->thread_symbols };
 }
 
 static const struct fs_global *find(const struct fs_global *globals, size_t count, uint64_t address)

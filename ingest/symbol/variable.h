@@ -10,6 +10,7 @@
 #define FS_INGEST_SYMBOL_VARIABLE_H
 
 #include "ingest/symbol/data_type.h"
+#include "ingest/symbol/elf_symbols.h"
 
 enum fs_variable_place {
 	FS_PLACE_REGISTER, /* the register holds value - offset of it */
@@ -52,6 +53,9 @@ struct fs_globals {
 	size_t count, capacity;
 	struct fs_global *thread_locals; /* by offset */
 	size_t thread_local_count, thread_local_capacity;
+	/* GCC tells no location of thread-locals on AArch64: they are placed by the symbols of the
+	 * same name. NULL: there are none. */
+	const struct fs_elf_symbols *thread_symbols;
 	bool read;
 };
 

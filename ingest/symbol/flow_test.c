@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Types and fields of accesses, in a program that is compiled here: by every compiler that is
+ * there, at several levels of optimisation, with DWARF 4 and 5. Each function of the subject makes
+ * accesses that are known from its source; all that are named must be among them, and the ones that
+ * matter must be named.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ingest/symbol/symbol.h"
+
+enum { CODES_MAX = 4096 };
+
+static const char subject[] =
+	"struct inner { int x, y; long z; };\n"
+	"struct item { long key; int count; struct item *next; };\n"
+	"union either { int number; long wide; char text[24]; };\n"
+	"struct whole {\n"
+	"	long first;\n"
+	"	struct inner in;\n"
+	"	struct item items[4];\n"
+	"	union either u;\n"
+	"	struct { int anonymous_a, anonymous_b; };\n"
+	"	struct item *list;\n"
+	"	unsigned low : 3, high : 7;\n"
+	"	long numbers[8];\n"
+	"	long tail[];\n"
+	"};\n"
+	"struct whole *volatile keep;\n"
+	"struct whole global_whole;\n"
+	"static struct inner static_inner[3];\n"
+	"static __thread struct inner thread_inner;\n"
+	"#define F __attribute__((noinline, noclone, used))\n"
+	"F void other(void) { __asm__ volatile(\"\" ::: \"memory\"); }\n"
+	"F void sink(void *p) { __asm__ volatile(\"\" :: \"r\"(p) : \"memory\"); }\n"
+	"F struct item *make(struct whole *w) { __asm__(\"\" : \"+r\"(w)); return &w->items[2]; }\n"
+	"F int direct(struct whole *w) { return w->in.y; }\n"
+	"F long chained(struct whole *w) { return w->list->next->key; }\n"
+	"F int looped(struct whole *w, int n)\n"
+	"{ int s = 0; for (int i = 0; i < n; i++) { s += w->items[i].count; other(); } return s; "
+	"}\n"
+	"F int walked(struct item *i)\n"
+	"{ int s = 0; for (; i; i = i->next) s += i->count; return s; }\n"
+	"F int global_read(void) { return global_whole.in.x; }\n"
+	"F int static_read(int i) { static_inner[i].y++; return static_inner[1].x; }\n"
+	"F int thread_read(void) { thread_inner.y++; return thread_inner.x; }\n"
+	"F int selected(struct whole *a, struct whole *b, int c)\n"
+	"{ struct whole *w = c ? a : b; other(); return w->in.x; }\n"
+	"F int returned(struct whole *w) { return make(w)->count; }\n"
+	"F int across(struct whole *w) { other(); w->in.y++; other(); return w->in.x; }\n"
+	"F void stored(struct whole *w, struct item *i)\n"
+	"{ w->list = i; i->next = w->items; w->items[1].count = 3; }\n"
+	"F long switched(struct whole *w, int k)\n"
+	"{\n"
+	"	switch (k) {\n"
+	"	case 0: return w->first; case 1: return w->in.z; case 2: return w->items[0].key;\n"
+	"	case 3: return w->u.wide; case 4: other(); return w->numbers[1];\n"
+	"	case 5: return w->in.x * 3; case 6: return w->anonymous_a; default: return 0;\n"
+	"	}\n"
+	"}\n"
+	"F long flexible(struct whole *w, long i) { return w->tail[i]; }\n"
+	"F long indexed(struct whole *w, long i) { return w->numbers[i] + w->numbers[i + 1]; }\n"
+	"F int untyped(void *p) { struct whole *w = p; other(); return w->in.y; }\n"
+	"F int element(struct item *a, long i) { return a[i].count; }\n"
+	"F int on_stack(void) { struct inner l; l.x = 7; sink(&l); return l.y; }\n"
+	"F unsigned bits(struct whole *w) { return w->high; }\n"
+	"F int unnamed(struct whole *w) { return w->anonymous_b; }\n"
+	"F int united(struct whole *w) { return w->u.number; }\n"
+	"F void counted(struct whole *w) { __atomic_fetch_add(&w->in.z, 1, 5); }\n"
+	"F void swapped(struct whole *w)\n"
+	"{ long o = 0; __atomic_compare_exchange_n(&w->first, &o, 1, 0, 5, 5); }\n"
+	"int main(void)\n"
+	"{\n"
+	"	struct whole *w = keep;\n"
+	"	direct(w); chained(w); looped(w, 3); walked(w->list); global_read(); "
+	"static_read(1);\n"
+	"	thread_read(); selected(w, w, 1); returned(w); across(w); stored(w, w->list);\n"
+	"	switched(w, 3); flexible(w, 2); indexed(w, 2); untyped(w); element(w->list, 2);\n"
+	"	sink(&thread_inner); sink(static_inner); on_stack(); bits(w); unnamed(w); "
+	"united(w); counted(w); swapped(w);\n"
+	"	return 0;\n"
+	"}\n";
+
+/* What a function accesses: "type field", separated by semicolons; with ! one that must be named.
+ */
+static const struct {
+	const char *function, *accesses;
+} expected[] = {
+	{ "direct", "!struct whole in.y" },
+	{ "chained", "!struct whole list;!struct item next;!struct item key" },
+	{ "looped", "!struct whole items[].count" },
+	{ "walked", "!struct item next;!struct item count" },
+	{ "global_read", "!struct whole in.x" },
+	{ "static_read", "!struct inner[3] [].y;!struct inner[3] [1].x" },
+	{ "thread_read", "!struct inner x;!struct inner y" },
+	{ "selected", "!struct whole in.x" },
+	{ "returned", "!struct item count" },
+	{ "across", "!struct whole in.x;!struct whole in.y" },
+	{ "stored", "!struct whole list;!struct item next;!struct whole items[1].count" },
+	{ "switched", "!struct whole first;!struct whole in.z;!struct whole items[0].key;"
+		      "!struct whole u.wide;!struct whole numbers[1];!struct whole in.x;"
+		      "!struct whole anonymous_a" },
+	{ "flexible", "!struct whole tail[]" },
+	{ "indexed", "!struct whole numbers[]" },
+	{ "untyped", "!struct whole in.y" },
+	{ "element", "!struct item count" },
+	{ "on_stack", "struct inner x;!struct inner y" },
+	{ "bits", "struct whole low;struct whole high" },
+	{ "unnamed", "!struct whole anonymous_b" },
+	{ "united", "!struct whole u.number" },
+	{ "counted", "!struct whole in.z" },
+	{ "swapped", "!struct whole first" },
+};
+
+static char directory[64];
+
+static void make_directory(void)
+{
+	strcpy(directory, "/tmp/fsight-flow-test.XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+static void remove_directory(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	ck_assert_int_eq(system(command), 0);
+}
+
+/* The code addresses of the subject, each with its function. */
+struct code {
+	struct fs_symbol_query queries[CODES_MAX];
+	struct fs_symbol_result results[CODES_MAX];
+	char functions[CODES_MAX][32];
+	size_t count;
+};
+
+static void read_code(const char *prefix, struct code *code)
+{
+	char command[256];
+	char line[512];
+	char function[32] = "";
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "%sobjdump -d --no-show-raw-insn -j .text %s/subject",
+		 prefix, directory);
+	pipe = popen(command, "r");
+	ck_assert_ptr_nonnull(pipe);
+	code->count = 0;
+	while (fgets(line, sizeof(line), pipe)) {
+		uint64_t address;
+
+		if (sscanf(line, "%*x <%31[^>]>:", function) == 1)
+			continue;
+		if (sscanf(line, " %" SCNx64 ":", &address) != 1 || code->count == CODES_MAX)
+			continue;
+		code->queries[code->count].offset = address;
+		code->queries[code->count].exact = true;
+		strcpy(code->functions[code->count++], function);
+	}
+	ck_assert_int_eq(pclose(pipe), 0);
+}
+
+/* Elements by number stand for any, and so do whole paths to them. */
+static void without_numbers(const char *field, char *out)
+{
+	for (; *field; field++) {
+		*out++ = *field;
+		if (*field == '[')
+			field += strspn(field + 1, "0123456789");
+	}
+	*out = '\0';
+}
+
+/* Whether `access` stands in a list, and mark it as seen there. */
+static bool take(char *list, const char *access)
+{
+	char bare[256];
+	size_t length;
+
+	for (char *item = list; *item; item += strcspn(item, ";"), item += *item == ';') {
+		char *name = item + (*item == '!' || *item == ' ');
+		char wanted[256];
+
+		length = strcspn(name, ";");
+		snprintf(wanted, sizeof(wanted), "%.*s", (int)length, name);
+		without_numbers(wanted, bare);
+		if (strcmp(wanted, access) != 0) {
+			char given[256];
+
+			without_numbers(access, given);
+			if (strcmp(bare, given) != 0)
+				continue;
+		}
+		if (*item == '!')
+			*item = ' ';
+		return true;
+	}
+	return false;
+}
+
+static void check_function(const struct code *code, const struct fs_symbol_dso *dso,
+			   const struct fs_interner *strings, size_t number, const char *how)
+{
+	char list[512];
+
+	strcpy(list, expected[number].accesses);
+	for (size_t i = 0; i < code->count; i++) {
+		const struct fs_symbol_result *result = &code->results[i];
+		const struct fs_symbol_type *type;
+		char access[256];
+
+		if (strcmp(code->functions[i], expected[number].function) != 0 ||
+		    result->type == FS_SYMBOL_NONE || result->field == FS_SYMBOL_NONE)
+			continue;
+		type = &dso->types[result->type];
+		snprintf(access, sizeof(access), "%s %s", fs_interned(strings, type->name, NULL),
+			 fs_interned(strings, result->field, NULL));
+		ck_assert_msg(take(list, access), "%s: %s: 0x%" PRIx64 " is called %s", how,
+			      expected[number].function, code->queries[i].offset, access);
+	}
+	ck_assert_msg(!strchr(list, '!'), "%s: %s: not named: %s", how, expected[number].function,
+		      list);
+}
+
+static void check_subject(const char *prefix, const char *how)
+{
+	static struct code code;
+	struct fs_interner strings;
+	const char *root = directory;
+	struct fs_symbol_options options = {
+		.roots = &root, .root_count = 1, .allow_unverified = true, .strings = &strings
+	};
+	struct fs_symbol_dso dso = { .path = "/subject", .fd = -1, .by_address = true };
+	struct fs_error error = { 0 };
+
+	read_code(prefix, &code);
+	ck_assert_uint_gt(code.count, 100);
+	fs_interner_init(&strings);
+	dso.queries = code.queries;
+	dso.results = code.results;
+	dso.query_count = code.count;
+	ck_assert_msg(fs_symbolise(&options, &dso, 1, NULL, &error) == 0, "%s", error.text);
+	ck_assert_msg(dso.symbols == FS_SYMBOLS_UNVERIFIED, "%s: %s", how, dso.reason);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		check_function(&code, &dso, &strings, i, how);
+	fs_symbol_dso_free(&dso);
+	fs_interner_free(&strings);
+}
+
+static const struct {
+	const char *compiler, *prefix;
+} compilers[] = {
+	{ "gcc", "" },
+	{ "clang", "" },
+	{ "aarch64-linux-gnu-gcc -mno-outline-atomics", "aarch64-linux-gnu-" },
+	{ "aarch64-linux-gnu-gcc -march=armv8.1-a", "aarch64-linux-gnu-" },
+};
+
+START_TEST(test_named)
+{
+	static const char *const flags[] = { "-O0 -g",		 "-O1 -g", "-O2 -g",
+					     "-O3 -g",		 "-Os -g", "-O2 -gdwarf-4",
+					     "-O2 -g -fPIE -pie" };
+	const char *compiler = compilers[_i].compiler;
+	char command[512];
+	char path[128];
+	FILE *file;
+
+	snprintf(command, sizeof(command), "command -v %.*s >/dev/null",
+		 (int)strcspn(compiler, " "), compiler);
+	if (system(command) != 0) {
+		printf("SKIP: %s is absent\n", compiler);
+		return;
+	}
+	snprintf(path, sizeof(path), "%s/subject.c", directory);
+	file = fopen(path, "w");
+	ck_assert_ptr_nonnull(file);
+	fputs(subject, file);
+	fclose(file);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		snprintf(command, sizeof(command), "cd %s && %s -w %s subject.c -o subject",
+			 directory, compiler, flags[i]);
+		ck_assert_int_eq(system(command), 0);
+		snprintf(command, sizeof(command), "%s %s", compiler, flags[i]);
+		check_subject(compilers[_i].prefix, command);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("flow");
+	TCase *tests = tcase_create("flow");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tests, make_directory, remove_directory);
+	tcase_add_loop_test(tests, test_named, 0, sizeof(compilers) / sizeof(compilers[0]));
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
