@@ -278,8 +278,11 @@ int main(int argc, char **argv)
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	argp_program_version_hook = print_version;
 	argp_err_exit_status = FS_EXIT_USAGE;
-	if (argp_parse(&parser, argc, argv, 0, NULL, &options))
-		return FS_EXIT_USAGE;
+	code = argp_parse(&parser, argc, argv, 0, NULL, &options); /* ends here after a mistake */
+	if (code) {
+		fprintf(stderr, "fsingest: %s\n", strerror(code));
+		return (int)fs_exit_of(code);
+	}
 	if (!options.db || !*options.db)
 		options.db = "fsight.db";
 	if (!options.input_count &&

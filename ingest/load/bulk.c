@@ -250,28 +250,36 @@ static int put_image(struct fs_bulk *bulk, const int64_t *rows, size_t count, si
 }
 
 /* The definition of a table as the database has it. */
-static char *read_definition(sqlite3 *db, const char *table)
+static int read_definition(sqlite3 *db, const char *table, char **ret_definition,
+			   struct fs_error *error)
 {
 	sqlite3_stmt *statement;
 	char *definition = NULL;
 
 	if (sqlite3_prepare_v2(db, "SELECT sql FROM main.sqlite_schema WHERE name = ?1", -1,
 			       &statement, NULL) != SQLITE_OK)
-		return NULL;
+		return fs_sql_fail(db, NULL, error);
 	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
-	if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0))
+	if (sqlite3_step(statement) == SQLITE_DONE) {
+		sqlite3_finalize(statement);
+		return fs_fail(error, FS_INTERNAL, "no table %s to load in bulk", table);
+	}
+	if (sqlite3_column_text(statement, 0))
 		definition = strdup((const char *)sqlite3_column_text(statement, 0));
-	sqlite3_finalize(statement);
-	return definition;
+	if (sqlite3_finalize(statement) != SQLITE_OK)
+		return fs_sql_fail(db, NULL, error);
+	if (!definition)
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	*ret_definition = definition;
+	return 0;
 }
 
 int fs_bulk_open(struct fs_bulk *bulk, sqlite3 *db, const char *table, unsigned int columns,
 		 struct fs_error *error)
 {
 	*bulk = (struct fs_bulk){ .db = db, .table = table, .columns = columns };
-	bulk->definition = read_definition(db, table);
-	if (!bulk->definition || strlen(bulk->definition) > PAGE / 2 ||
-	    columns > FS_BULK_COLUMNS_MAX)
+	FS_TRY(read_definition(db, table, &bulk->definition, error));
+	if (strlen(bulk->definition) > PAGE / 2 || columns > FS_BULK_COLUMNS_MAX)
 		return fs_fail(error, FS_INTERNAL, "table %s cannot be loaded in bulk", table);
 	bulk->keyed = strstr(bulk->definition, "INTEGER PRIMARY KEY");
 	bulk->insert = sqlite3_mprintf("INSERT INTO main.%s SELECT * FROM bulk.%s", table, table);

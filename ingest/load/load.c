@@ -98,8 +98,9 @@ static int begin_hash(struct load *load)
  * A few blocks of the input, as a number: two files of one size and one fingerprint are worth
  * hashing to see whether they are the same.
  */
-static uint64_t fingerprint_of(const struct fs_perf_file *file)
+static int take_fingerprint(struct load *load)
 {
+	const struct fs_perf_file *file = &load->session.file;
 	uint64_t fingerprint = 0;
 	uint8_t block[4096];
 
@@ -107,10 +108,13 @@ static uint64_t fingerprint_of(const struct fs_perf_file *file)
 		ssize_t got = pread(file->input_fd, block, sizeof(block),
 				    (off_t)(file->size / FINGERPRINT_BLOCKS * i));
 
-		if (got > 0)
-			fingerprint = fs_hash(block, (size_t)got, fingerprint);
+		if (got < 0)
+			return fs_fail(load->error, FS_REFUSED, "%s: cannot read: %s",
+				       load->options->path, strerror(errno));
+		fingerprint = fs_hash(block, (size_t)got, fingerprint);
 	}
-	return fingerprint;
+	load->facts.fingerprint = fingerprint;
+	return 0;
 }
 
 /* The trace of the same bytes, 0 if there is none. The hash is only waited for where a trace of
@@ -124,8 +128,8 @@ static int find_same(struct load *load, int64_t *ret_trace)
 	char fingerprint[32];
 	int code = 0;
 
-	load->facts.fingerprint = fingerprint_of(&load->session.file);
 	*ret_trace = 0;
+	FS_TRY(take_fingerprint(load));
 	if (sqlite3_prepare_v2(load->db, sql, -1, &statement, NULL) != SQLITE_OK)
 		return fs_sql_fail(load->db, NULL, load->error);
 	sqlite3_bind_int64(statement, 1,
