@@ -8,6 +8,13 @@
 #include "common/error.h"
 #include "ingest/tracepoint/tracing_data.h"
 
+/* For LeakSanitizer: libtraceevent forgets what it has read of a format that it then refuses. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libtraceevent";
+}
+
 /* tracing_data as perf writes it, in either byte order. */
 struct writer {
 	uint8_t bytes[1 << 16];
