@@ -5,8 +5,9 @@
  *   R  what the helper answers, read by the main process: hostile if the helper was taken over
  *   E  an ELF file: its build-id, as the main process reads it, then the helper's work on it,
  *      without the sandbox; our reader must take what our writer sends
- *   A  A64 instruction words
- *   X  x86 instructions, decoded one after the other
+ *   T  tracing_data, parsed as the helper does it, then its own bytes as raw data of each
+ * tracepoint F  what the helper answers about tracing_data, and then the same A  A64 instruction
+ * words X  x86 instructions, decoded one after the other
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -21,6 +22,7 @@
 #include "ingest/symbol/operand.h"
 #include "ingest/symbol/reply.h"
 #include "ingest/symbol/resolve.h"
+#include "ingest/tracepoint/tracing_data.h"
 
 enum { QUERIES = 64, FRAME_HEADER = 8 };
 
@@ -100,6 +102,49 @@ static void resolve(const uint8_t *data, size_t size)
 	close(reply);
 }
 
+/* ---- tracepoints ---- */
+
+/* libtraceevent forgets what it has read of a format that it then refuses. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libtraceevent";
+}
+
+static void decode_raw(const struct fs_tracepoints *tracepoints, const uint8_t *data, size_t size)
+{
+	struct fs_json json = { 0 };
+
+	for (size_t i = 0; i < tracepoints->count; i++) {
+		const struct fs_tracepoint *item = &tracepoints->items[i];
+		bool whole;
+
+		FS_FUZZ_ASSERT(fs_tracepoint_find(tracepoints, item->id) == item);
+		FS_FUZZ_ASSERT(item->first_field + item->field_count <= tracepoints->field_count);
+		json.used = 0;
+		FS_FUZZ_ASSERT(
+			!fs_tracepoint_json(tracepoints, item, data, size, i % 2, &json, &whole));
+		FS_FUZZ_ASSERT(json.used > 1 && json.bytes[0] == '{' &&
+			       json.bytes[json.used - 1] == '}');
+		FS_FUZZ_ASSERT(json.used <= 8192 + 8 * size);
+	}
+	free(json.bytes);
+}
+
+static void read_tracepoints(bool reply, const uint8_t *data, size_t size)
+{
+	struct fs_tracepoints tracepoints;
+	struct fs_error error = { 0 };
+	int code;
+
+	fs_tracepoints_init(&tracepoints);
+	code = reply ? fs_tracing_data_reply_read(data, size, &tracepoints, &error)
+		     : fs_tracing_data_parse(data, size, &tracepoints, &error);
+	FS_FUZZ_ASSERT(!code || *error.text || code == FS_NOMEM);
+	decode_raw(&tracepoints, data, size < 200 ? size : 200);
+	fs_tracepoints_free(&tracepoints);
+}
+
 /* ---- instructions ---- */
 
 static void check_operand(const struct fs_operand *operand)
@@ -153,6 +198,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case 'E':
 		resolve(data + 1, size - 1);
 		break;
+	case 'T':
+	case 'F':
+		read_tracepoints(*data == 'F', data + 1, size - 1);
+		break;
 	case 'A':
 		decode_a64(data + 1, size - 1);
 		break;
@@ -204,7 +253,7 @@ static void split(struct fs_parts *parts, const uint8_t *data, size_t size)
 	if (!size)
 		return;
 	fs_fuzz_append(parts, CHOICE, 0, data, 1);
-	if (*data == 'R')
+	if (*data == 'R' || *data == 'F')
 		split_reply(parts, data + 1, size - 1);
 	else if (*data == 'E')
 		split_elf(parts, data + 1, size - 1);
@@ -219,7 +268,8 @@ static void make(struct fs_parts *parts, size_t position)
 	uint32_t kind = (uint32_t)fs_fuzz_random(parts, sizeof(sizes));
 	struct fs_part *part;
 
-	if (!position || parts->items[0].kind != CHOICE || parts->items[0].bytes[0] != 'R')
+	if (!position || parts->items[0].kind != CHOICE ||
+	    (parts->items[0].bytes[0] != 'R' && parts->items[0].bytes[0] != 'F'))
 		return;
 	part = fs_fuzz_insert(parts, position, FRAME_HEADER + sizes[kind]);
 	if (!part)

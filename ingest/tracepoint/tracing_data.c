@@ -359,19 +359,25 @@ static int read_summary(struct fs_reply *reply, struct fs_reader *body)
 	return body->failed ? fs_reply_malformed(reply, "its summary") : 0;
 }
 
-static int read_reply(void *context, const uint8_t *bytes, size_t size, struct fs_error *error)
+int fs_tracing_data_reply_read(const uint8_t *bytes, size_t size,
+			       struct fs_tracepoints *tracepoints, struct fs_error *error)
 {
 	static fs_reply_reader *const readers[] = {
 		[REPLY_EVENT - FS_REPLY_OWN] = read_event,
 		[REPLY_FIELD - FS_REPLY_OWN] = read_field,
 		[REPLY_SUMMARY - FS_REPLY_OWN] = read_summary,
 	};
-	const struct asking *asking = context;
 	struct fs_isolation isolation;
 
-	return fs_reply_read(bytes, size, &asking->tracepoints->strings, readers,
-			     sizeof(readers) / sizeof(readers[0]), asking->tracepoints, &isolation,
-			     error);
+	return fs_reply_read(bytes, size, &tracepoints->strings, readers,
+			     sizeof(readers) / sizeof(readers[0]), tracepoints, &isolation, error);
+}
+
+static int read_reply(void *context, const uint8_t *bytes, size_t size, struct fs_error *error)
+{
+	const struct asking *asking = context;
+
+	return fs_tracing_data_reply_read(bytes, size, asking->tracepoints, error);
 }
 
 int fs_tracing_data_read(const uint8_t *bytes, size_t size, enum fs_helper_fault fault,

@@ -40,4 +40,8 @@ int fs_tracing_data_parse(const uint8_t *bytes, size_t size, struct fs_tracepoin
 int fs_tracing_data_read(const uint8_t *bytes, size_t size, enum fs_helper_fault fault,
 			 struct fs_tracepoints *tracepoints, struct fs_error *error);
 
+/* Read what the helper answers into initialised tracepoints; as fs_reply_read() does it. */
+int fs_tracing_data_reply_read(const uint8_t *bytes, size_t size,
+			       struct fs_tracepoints *tracepoints, struct fs_error *error);
+
 #endif
