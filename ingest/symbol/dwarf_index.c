@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/search.h"
 #include "common/vector.h"
 
 enum { NESTING_MAX = 32 };
@@ -35,17 +36,8 @@ static void sort(struct fs_dwarf_ranges *ranges)
 /* The range that covers an address and starts last. Ranges rarely nest: few steps back do. */
 static const struct fs_dwarf_range *find(const struct fs_dwarf_ranges *ranges, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = ranges->count;
+	size_t low = FS_FIRST_BEHIND(ranges->items, ranges->count, low, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->items[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (size_t steps = 0; low-- && steps < 16; steps++) {
 		if (address < ranges->items[low].high)
 			return &ranges->items[low];

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/search.h"
 #include "common/vector.h"
 
 /* Functions first, then those with a size, then by binding, then by the fewest underscores. */
@@ -161,18 +162,9 @@ int fs_elf_symbols_index(struct fs_elf_symbols *symbols)
 const struct fs_elf_symbol *fs_elf_symbols_find(const struct fs_elf_symbols *symbols,
 						uint64_t address)
 {
-	size_t low = 0;
-	size_t high = symbols->count;
+	size_t low = FS_FIRST_BEHIND(symbols->items, symbols->count, address, address);
 	const struct fs_elf_symbol *nearest;
 
-	while (low < high) { /* the first that starts behind address */
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->items[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low)
 		return NULL;
 	nearest = &symbols->items[low - 1];

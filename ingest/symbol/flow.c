@@ -14,56 +14,27 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/search.h"
 #include "common/vector.h"
-#include "ingest/symbol/step.h"
+#include "ingest/symbol/flow_value.h"
 
 enum {
 	CODE_MAX = 1 << 20, /* longer functions are not followed */
 	BLOCKS_MAX = 1 << 13,
 	ROUNDS_MAX = 32, /* of all blocks; states settle in a few */
-	SLOTS = 48,
 	CHUNK = 4096,
 	CALLEE_MAX = 1 << 14,
 	CALL_DEPTH_MAX = 4,
 	INSTRUCTION_MAX = 16,
-	NULL_PAGE = 4096, /* constants below are no addresses */
-};
-
-enum value_kind {
-	UNREACHED, /* no path has come here yet */
-	NUMBER,	   /* something unknown times `stride`, + offset: an index, or anything */
-	POINTER,   /* `offset` bytes into an object of `type` */
-	FRAME,	   /* canonical frame address + offset */
-	ABSOLUTE,  /* the link-time address, or the small number, `offset` */
-	THREAD,	   /* thread pointer + offset */
-};
-
-struct value {
-	enum value_kind kind;
-	uint32_t type; /* POINTER: of the object; NUMBER: which unknown it is, 0: any */
-	int64_t offset;
-	uint32_t stride;    /* an unknown multiple of this was added; 0: nothing, 1: anything */
-	bool from_variable; /* as a location list says, not computed */
-};
-
-struct slot {
-	int64_t offset; /* from the canonical frame address */
-	struct value value;
-};
-
-struct state {
-	struct value registers[FS_STEP_REGISTERS];
-	struct slot slots[SLOTS];
-	unsigned int slot_count;
 };
 
 struct block {
-	uint32_t first, last; /* instructions, inclusive */
+	uint64_t first, last; /* instructions, inclusive */
 	int32_t target;	      /* block jumped to, -1: none */
 	bool leads_on;	      /* into the next block */
 	bool changed;
-	struct state state; /* at its start */
-	struct state end;   /* kept where an indirect jump ends it */
+	struct fs_state state; /* at its start */
+	struct fs_state end;   /* kept where an indirect jump ends it */
 };
 
 struct code {
@@ -85,9 +56,6 @@ struct fs_flow {
 	size_t piece_size;
 	uint8_t piece[CHUNK];
 };
-
-/* Nothing is known of it. */
-static const struct value lost = { .kind = NUMBER, .stride = 1 };
 
 struct fs_flow *fs_flow_open(const struct fs_flow_source *source)
 {
@@ -156,27 +124,17 @@ static bool decode_one(struct fs_flow *flow, uint64_t address,
 
 /* ---- values ---- */
 
-static struct value pointer_to(uint32_t type, int64_t offset)
-{
-	return (struct value){ .kind = POINTER, .type = type, .offset = offset };
-}
-
 /* A register of a variable: what it points to. Nothing is told of one that is no pointer. */
-static struct value value_of_variable(const struct fs_flow *flow, const struct fs_local *local)
+static struct fs_value value_of_variable(const struct fs_flow *flow, const struct fs_local *local)
 {
 	const struct fs_data_type *type = fs_data_type(flow->source.types, local->type);
-	struct value value;
+	struct fs_value value;
 
 	if (!type || type->kind != FS_TYPE_POINTER || type->target == FS_NO_TYPE)
-		return lost;
-	value = pointer_to(type->target, -local->offset);
+		return fs_value_lost;
+	value = fs_value_pointer(type->target, -local->offset);
 	value.from_variable = true;
 	return value;
-}
-
-static bool is_null(const struct value *value)
-{
-	return value->kind == ABSOLUTE && value->offset >= 0 && value->offset < NULL_PAGE;
 }
 
 /* The remainder that is never negative. */
@@ -187,126 +145,6 @@ static int64_t modulo(int64_t value, int64_t size)
 	return rest < 0 ? rest + size : rest;
 }
 
-/* The stride of two indexes that were added: their greatest common divisor. */
-static uint32_t common_stride(uint32_t left, uint32_t right)
-{
-	while (right) {
-		uint32_t rest = left % right;
-
-		left = right;
-		right = rest;
-	}
-	return left;
-}
-
-/* Two unknown numbers: what holds for both. */
-static struct value merge_numbers(struct value left, struct value right)
-{
-	int64_t apart = left.offset - right.offset;
-
-	left.type =
-		left.type == right.type && left.stride == right.stride && !apart ? left.type : 0;
-	left.stride = common_stride(left.stride, right.stride);
-	if (apart > -INT32_MAX && apart < INT32_MAX)
-		left.stride = common_stride(left.stride, (uint32_t)(apart < 0 ? -apart : apart));
-	else
-		left.stride = 1;
-	return left;
-}
-
-/*
- * Two addresses in objects of one type: equal, or those of elements of an array; whether there is
- * one is seen when it is accessed.
- */
-static struct value merge_pointers(struct value left, struct value right)
-{
-	int64_t apart = left.offset - right.offset;
-
-	if (apart <= -INT32_MAX || apart >= INT32_MAX)
-		return lost;
-	left.stride = common_stride(left.stride, right.stride);
-	left.stride = common_stride(left.stride, (uint32_t)(apart < 0 ? -apart : apart));
-	left.from_variable &= right.from_variable;
-	return left;
-}
-
-static struct value merge(struct value left, struct value right)
-{
-	if (left.kind == UNREACHED)
-		return right;
-	if (right.kind == UNREACHED)
-		return left;
-	if (left.kind == POINTER && is_null(&right))
-		return left;
-	if (right.kind == POINTER && is_null(&left))
-		return right;
-	if (left.kind == NUMBER && right.kind == NUMBER)
-		return merge_numbers(left, right);
-	if (left.kind != right.kind || left.type != right.type)
-		return lost;
-	if (left.kind == POINTER)
-		return merge_pointers(left, right);
-	if (left.offset != right.offset)
-		return lost;
-	left.stride = common_stride(left.stride, right.stride);
-	return left;
-}
-
-static bool same(const struct value *left, const struct value *right)
-{
-	return left->kind == right->kind && left->type == right->type &&
-	       left->offset == right->offset && left->stride == right->stride &&
-	       left->from_variable == right->from_variable;
-}
-
-/* ---- stack slots ---- */
-
-static struct value *find_slot(struct state *state, int64_t offset)
-{
-	for (unsigned int i = 0; i < state->slot_count; i++) {
-		if (state->slots[i].offset == offset)
-			return &state->slots[i].value;
-	}
-	return NULL;
-}
-
-static void set_slot(struct state *state, int64_t offset, struct value value)
-{
-	struct value *slot = find_slot(state, offset);
-
-	if (!slot && value.kind != NUMBER && state->slot_count < SLOTS) {
-		state->slots[state->slot_count].offset = offset;
-		slot = &state->slots[state->slot_count++].value;
-	}
-	if (slot)
-		*slot = value;
-}
-
-/* Merge `from` into `into`. Returns whether that changed it. */
-static bool merge_state(struct state *into, const struct state *from, bool first)
-{
-	bool changed = first;
-
-	if (first) {
-		*into = *from;
-		return true;
-	}
-	for (int i = 0; i < FS_STEP_REGISTERS; i++) {
-		struct value value = merge(into->registers[i], from->registers[i]);
-
-		changed |= !same(&value, &into->registers[i]);
-		into->registers[i] = value;
-	}
-	for (unsigned int i = 0; i < into->slot_count; i++) {
-		struct value *other = find_slot((struct state *)from, into->slots[i].offset);
-		struct value value = other ? merge(into->slots[i].value, *other) : lost;
-
-		changed |= !same(&value, &into->slots[i].value);
-		into->slots[i].value = value;
-	}
-	return changed;
-}
-
 /* ---- what DWARF says of an address ---- */
 
 /*
@@ -314,11 +152,11 @@ static bool merge_state(struct state *into, const struct state *from, bool first
  * more than nothing. A pointer to a field that was computed from one to its structure says more
  * than the variable that holds it.
  */
-static uint64_t worth(const struct fs_flow *flow, const struct value *value)
+static uint64_t worth(const struct fs_flow *flow, const struct fs_value *value)
 {
 	const struct fs_data_type *type = fs_data_type(flow->source.types, value->type);
 
-	if (value->kind != POINTER || !type)
+	if (value->kind != FS_VALUE_POINTER || !type)
 		return 0;
 	if (!fs_type_has_fields(type->kind))
 		return 1;
@@ -326,39 +164,22 @@ static uint64_t worth(const struct fs_flow *flow, const struct value *value)
 }
 
 static void apply_local(const struct fs_flow *flow, const struct fs_local *local,
-			struct value *value)
+			struct fs_value *value)
 {
-	struct value found = value_of_variable(flow, local);
+	struct fs_value found = value_of_variable(flow, local);
 
-	if (local->place == FS_PLACE_REGISTER && found.kind == POINTER &&
+	if (local->place == FS_PLACE_REGISTER && found.kind == FS_VALUE_POINTER &&
 	    worth(flow, &found) > worth(flow, value))
 		*value = found;
 }
 
-/* First of the locals whose range begins at or behind an address. */
-static size_t first_local(const struct fs_locals *locals, uint64_t address)
-{
-	size_t low = 0;
-	size_t high = locals->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (locals->locals[middle].low < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Put in the variables whose ranges begin at an address, or, at a block's start, cover it. */
 static void apply_locals(const struct fs_flow *flow, uint64_t address, bool whole,
-			 struct state *state)
+			 struct fs_state *state)
 {
 	const struct fs_locals *locals = &flow->locals;
 
-	for (size_t i = whole ? 0 : first_local(locals, address);
+	for (size_t i = whole ? 0 : FS_FIRST_AT(locals->locals, locals->count, low, address);
 	     i < locals->count && locals->locals[i].low <= address; i++) {
 		const struct fs_local *local = &locals->locals[i];
 
@@ -368,7 +189,7 @@ static void apply_locals(const struct fs_flow *flow, uint64_t address, bool whol
 }
 
 /* The variable on the stack that holds a place of the frame. */
-static const struct fs_local *local_at(const struct fs_flow *flow, const struct state *state,
+static const struct fs_local *local_at(const struct fs_flow *flow, const struct fs_state *state,
 				       uint64_t address, int64_t frame_offset)
 {
 	for (size_t i = 0; i < flow->locals.count && flow->locals.locals[i].low <= address; i++) {
@@ -379,9 +200,9 @@ static const struct fs_local *local_at(const struct fs_flow *flow, const struct 
 		if (address >= local->high || local->place == FS_PLACE_REGISTER || !type)
 			continue;
 		if (local->place == FS_PLACE_MEMORY) {
-			const struct value *base = &state->registers[local->reg];
+			const struct fs_value *base = &state->registers[local->reg];
 
-			if (base->kind != FRAME)
+			if (base->kind != FS_VALUE_FRAME)
 				continue;
 			start += base->offset;
 		}
@@ -393,78 +214,7 @@ static const struct fs_local *local_at(const struct fs_flow *flow, const struct 
 
 /* ---- memory ---- */
 
-static void add_constant(struct value *value, int64_t constant)
-{
-	value->offset = (int64_t)((uint64_t)value->offset + (uint64_t)constant);
-}
-
-/* Add an index times a scale. */
-static void add_index(struct value *value, const struct value *index, uint32_t scale)
-{
-	uint64_t stride = (uint64_t)index->stride * scale;
-	bool same_unknown = value->kind == NUMBER && index->kind == NUMBER && value->type &&
-			    value->type == index->type;
-
-	if (is_null(index)) {
-		add_constant(value, index->offset * (int64_t)scale);
-		return;
-	}
-	if (index->kind == NUMBER)
-		add_constant(value, (int64_t)((uint64_t)index->offset * scale));
-	if (index->kind != NUMBER || stride > INT32_MAX)
-		stride = 1;
-	if (same_unknown && value->stride + stride <= INT32_MAX) {
-		value->stride += (uint32_t)stride;
-		return;
-	}
-	value->stride = common_stride(value->stride, (uint32_t)stride);
-	if (value->kind == NUMBER)
-		value->type = 0;
-}
-
-static bool is_number(const struct value *value)
-{
-	return value->kind == NUMBER || is_null(value);
-}
-
-/* The address that a LOAD or STORE has, or the sum of an INDEX. */
-static struct value place_of(const struct state *state, const struct fs_step *step)
-{
-	struct value value = { .kind = ABSOLUTE, .type = FS_NO_TYPE };
-	bool indexed = step->index != FS_NO_REGISTER;
-
-	if (step->thread)
-		value.kind = THREAD;
-	if (step->source != FS_NO_REGISTER && !step->thread)
-		value = state->registers[step->source];
-	if (step->source != FS_NO_REGISTER && step->thread)
-		add_index(&value, &state->registers[step->source], 1);
-	if (indexed && step->source == FS_NO_REGISTER && !step->thread && !step->constant) {
-		const struct value *index = &state->registers[step->index];
-
-		/* a scaled index by itself stays the same unknown */
-		value = (struct value){ .kind = NUMBER };
-		add_index(&value, index, step->scale);
-		value.type = index->kind == NUMBER ? index->type : 0;
-	} else if (indexed) {
-		const struct value *index = &state->registers[step->index];
-		bool swapped = is_number(&value) && step->scale == 1 && !is_number(index);
-
-		/* on x86 base and index of scale 1 are alike */
-		if (swapped) {
-			struct value base = value;
-
-			value = *index;
-			add_index(&value, &base, 1);
-		} else {
-			add_index(&value, index, step->scale);
-		}
-	}
-	add_constant(&value, step->constant);
-	return value;
-}
-
-static bool global_access(struct fs_flow *flow, const struct value *place,
+static bool global_access(struct fs_flow *flow, const struct fs_value *place,
 			  struct fs_typed_access *access)
 {
 	const struct fs_global *global;
@@ -474,18 +224,20 @@ static bool global_access(struct fs_flow *flow, const struct value *place,
 
 	if (fs_globals_read(flow->source.types, flow->source.globals))
 		return false;
-	global = place->kind == THREAD
+	global = place->kind == FS_VALUE_THREAD
 			 ? fs_thread_local_at(flow->source.globals, offset)
 			 : fs_global_at(flow->source.globals, (uint64_t)place->offset);
 	if (!global)
 		return false;
 	*access = (struct fs_typed_access){
 		.type = global->type,
-		.offset = (int64_t)((place->kind == THREAD ? offset : (uint64_t)place->offset) -
+		.offset = (int64_t)((place->kind == FS_VALUE_THREAD ? offset
+								    : (uint64_t)place->offset) -
 				    global->address),
 		.stride = place->stride,
 		.name = global->name,
-		.method = place->kind == THREAD ? FS_TYPE_METHOD_THREAD : FS_TYPE_METHOD_GLOBAL,
+		.method = place->kind == FS_VALUE_THREAD ? FS_TYPE_METHOD_THREAD
+							 : FS_TYPE_METHOD_GLOBAL,
 	};
 	return true;
 }
@@ -548,7 +300,7 @@ static bool settle_offset(const struct fs_flow *flow, struct fs_typed_access *ac
 		    (!whole || (access->offset < 0 && !access->stride)))
 			return false;
 		access->offset = modulo(access->offset, (int64_t)type->size);
-		access->stride = common_stride(access->stride, (uint32_t)type->size);
+		access->stride = fs_common_stride(access->stride, (uint32_t)type->size);
 	}
 	if (whole && type->kind != FS_TYPE_ARRAY)
 		return true;
@@ -559,13 +311,13 @@ static bool settle_offset(const struct fs_flow *flow, struct fs_typed_access *ac
 }
 
 /* What is at a place. */
-static bool access_at(struct fs_flow *flow, const struct state *state, uint64_t address,
-		      const struct value *place, struct fs_typed_access *ret_access)
+static bool access_at(struct fs_flow *flow, const struct fs_state *state, uint64_t address,
+		      const struct fs_value *place, struct fs_typed_access *ret_access)
 {
 	const struct fs_local *local;
 
 	switch (place->kind) {
-	case POINTER:
+	case FS_VALUE_POINTER:
 		*ret_access = (struct fs_typed_access){
 			.type = place->type,
 			.offset = place->offset,
@@ -574,7 +326,7 @@ static bool access_at(struct fs_flow *flow, const struct state *state, uint64_t 
 						       : FS_TYPE_METHOD_FLOW,
 		};
 		return settle_offset(flow, ret_access);
-	case FRAME:
+	case FS_VALUE_FRAME:
 		local = local_at(flow, state, address, place->offset);
 		if (!local)
 			return false;
@@ -586,8 +338,8 @@ static bool access_at(struct fs_flow *flow, const struct state *state, uint64_t 
 		if (local->place == FS_PLACE_MEMORY)
 			ret_access->offset -= state->registers[local->reg].offset;
 		return settle_offset(flow, ret_access);
-	case ABSOLUTE:
-	case THREAD:
+	case FS_VALUE_ABSOLUTE:
+	case FS_VALUE_THREAD:
 		return global_access(flow, place, ret_access) && settle_offset(flow, ret_access);
 	default:
 		return false;
@@ -595,64 +347,33 @@ static bool access_at(struct fs_flow *flow, const struct state *state, uint64_t 
 }
 
 /* What a pointer that is loaded from a place points to. */
-static struct value load_from(struct fs_flow *flow, struct state *state, uint64_t address,
-			      const struct fs_step *step)
+static struct fs_value load_from(struct fs_flow *flow, struct fs_state *state, uint64_t address,
+				 const struct fs_step *step)
 {
-	struct value place = place_of(state, step);
+	struct fs_value place = fs_state_place(state, step);
 	struct fs_typed_access access;
 	const struct fs_data_type *type;
-	const struct value *slot;
+	const struct fs_value *slot;
 	uint64_t rest;
 
 	if (step->width != 8)
-		return lost;
-	if (place.kind == FRAME && !place.stride) {
-		slot = find_slot(state, place.offset);
-		if (slot && slot->kind != NUMBER)
+		return fs_value_lost;
+	if (place.kind == FS_VALUE_FRAME && !place.stride) {
+		slot = fs_state_slot(state, place.offset);
+		if (slot && slot->kind != FS_VALUE_NUMBER)
 			return *slot;
 	}
 	if (!access_at(flow, state, address, &place, &access) || access.offset < 0)
-		return lost;
+		return fs_value_lost;
 	type = fs_data_type(flow->source.types,
 			    fs_data_type_at(flow->source.types, access.type,
 					    (uint64_t)access.offset, step->width, &rest));
 	if (!type || type->kind != FS_TYPE_POINTER || rest || type->target == FS_NO_TYPE)
-		return lost;
-	return pointer_to(type->target, 0);
+		return fs_value_lost;
+	return fs_value_pointer(type->target, 0);
 }
 
 /* ---- steps ---- */
-
-/* An unknown of its own, so that sums of its multiples are known to be multiples. */
-static struct value unknown_at(uint64_t address, int8_t target)
-{
-	struct value value = lost;
-
-	value.type = (uint32_t)(address << 5) + (uint32_t)target + 1;
-	return value;
-}
-
-static struct value sum(const struct state *state, const struct fs_step *step)
-{
-	struct value value = place_of(state, step);
-
-	value.from_variable = false;
-	return value;
-}
-
-/* A product is a multiple where one factor is a number. */
-static struct value product(const struct state *state, const struct fs_step *step)
-{
-	struct fs_step indexed = *step;
-	const struct value *factor = &state->registers[step->factor];
-
-	if (!is_null(factor)) {
-		indexed.index = step->factor;
-		factor = &state->registers[step->index];
-	}
-	indexed.scale = is_null(factor) ? (uint32_t)factor->offset : 1;
-	return sum(state, &indexed);
-}
 
 /* Registers that a call may change, by the procedure call standards of AAPCS64 and System V. */
 static uint32_t volatile_registers(const struct fs_flow *flow)
@@ -721,7 +442,7 @@ static uint32_t changed_by(struct fs_flow *flow, uint64_t function, unsigned int
 }
 
 static void call(struct fs_flow *flow, const struct fs_step *step, uint64_t address,
-		 struct state *state)
+		 struct fs_state *state)
 {
 	uint32_t changed = changed_by(flow, (uint64_t)step->constant, 0);
 	const struct fs_data_type *type;
@@ -730,66 +451,66 @@ static void call(struct fs_flow *flow, const struct fs_step *step, uint64_t addr
 
 	for (int8_t i = 0; i < FS_STEP_REGISTERS; i++) {
 		if (changed >> i & 1)
-			state->registers[i] = unknown_at(address, i);
+			state->registers[i] = fs_value_unknown(address, i);
 	}
 	if (!step->constant ||
 	    !fs_dwarf_entry(flow->source.index, (uint64_t)step->constant, &callee, &range))
 		return;
 	type = fs_data_type(flow->source.types, fs_data_type_of(flow->source.types, &callee));
 	if (type && type->kind == FS_TYPE_POINTER && type->target != FS_NO_TYPE)
-		state->registers[0] = pointer_to(type->target, 0);
+		state->registers[0] = fs_value_pointer(type->target, 0);
 }
 
 static void run_step(struct fs_flow *flow, const struct fs_step *step, uint64_t address,
-		     struct state *state)
+		     struct fs_state *state)
 {
-	struct value value = unknown_at(address, step->target);
+	struct fs_value value = fs_value_unknown(address, step->target);
 
 	switch (step->kind) {
 	case FS_STEP_LOSE:
 		break;
 	case FS_STEP_COPY:
 	case FS_STEP_INDEX:
-		value = sum(state, step);
+		value = fs_state_sum(state, step);
 		if (step->kind == FS_STEP_COPY && !step->constant)
 			value = state->registers[step->source];
 		break;
 	case FS_STEP_NARROW:
-		if (is_number(&state->registers[step->source]))
+		if (fs_value_is_number(&state->registers[step->source]))
 			value = state->registers[step->source];
 		break;
 	case FS_STEP_MULTIPLY:
-		value = product(state, step);
+		value = fs_state_product(state, step);
 		break;
 	case FS_STEP_ADDRESS:
-		value = (struct value){ .kind = ABSOLUTE,
-					.type = FS_NO_TYPE,
-					.offset = step->constant };
+		value = (struct fs_value){ .kind = FS_VALUE_ABSOLUTE,
+					   .type = FS_NO_TYPE,
+					   .offset = step->constant };
 		break;
 	case FS_STEP_LOAD:
 		value = load_from(flow, state, address, step);
-		if (value.kind == NUMBER)
-			value = unknown_at(address, step->target);
+		if (value.kind == FS_VALUE_NUMBER)
+			value = fs_value_unknown(address, step->target);
 		break;
 	case FS_STEP_STORE:
-		value = place_of(state, step);
-		if (value.kind == FRAME && !value.stride)
-			set_slot(state, value.offset,
-				 step->target == FS_NO_REGISTER || step->width != 8
-					 ? lost
-					 : state->registers[step->target]);
+		value = fs_state_place(state, step);
+		if (value.kind == FS_VALUE_FRAME && !value.stride)
+			fs_state_set_slot(state, value.offset,
+					  step->target == FS_NO_REGISTER || step->width != 8
+						  ? fs_value_lost
+						  : state->registers[step->target]);
 		return;
 	case FS_STEP_EITHER:
 		if (step->source != FS_NO_REGISTER && step->index != FS_NO_REGISTER)
-			value = merge(state->registers[step->source],
-				      state->registers[step->index]);
+			value = fs_value_merge(state->registers[step->source],
+					       state->registers[step->index]);
 		else if (step->source != FS_NO_REGISTER)
 			value = state->registers[step->source];
 		else if (step->index != FS_NO_REGISTER)
 			value = state->registers[step->index];
 		break;
 	case FS_STEP_THREAD:
-		value = (struct value){ .kind = THREAD, .type = FS_NO_TYPE };
+		value = (struct fs_value){ .kind = FS_VALUE_THREAD, .type = FS_NO_TYPE };
 		break;
 	case FS_STEP_CALL:
 		call(flow, step, address, state);
@@ -801,7 +522,7 @@ static void run_step(struct fs_flow *flow, const struct fs_step *step, uint64_t 
 		state->registers[step->target] = value;
 }
 
-static void run_instruction(struct fs_flow *flow, const struct code *code, struct state *state)
+static void run_instruction(struct fs_flow *flow, const struct code *code, struct fs_state *state)
 {
 	apply_locals(flow, code->address, false, state);
 	for (uint8_t i = 0; i < code->instruction.count; i++)
@@ -838,19 +559,9 @@ static const struct fs_step *ending(const struct code *code)
 /* The number of the instruction at an address, code_count if there is none. */
 static size_t find_code(const struct fs_flow *flow, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = flow->code_count;
+	size_t at = FS_FIRST_AT(flow->code, flow->code_count, address, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (flow->code[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < flow->code_count && flow->code[low].address == address ? low
-									    : flow->code_count;
+	return at < flow->code_count && flow->code[at].address == address ? at : flow->code_count;
 }
 
 /* Mark the instructions that begin a block: the first, jumped-to ones, and those behind a jump. */
@@ -874,19 +585,9 @@ static void mark_starts(const struct fs_flow *flow, bool *starts)
 /* The block that begins with an instruction, -1: none. */
 static int32_t block_at(const struct fs_flow *flow, size_t instruction)
 {
-	size_t low = 0;
-	size_t high = flow->block_count;
+	size_t at = FS_FIRST_AT(flow->blocks, flow->block_count, first, instruction);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (flow->blocks[middle].first < instruction)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < flow->block_count && flow->blocks[low].first == instruction ? (int32_t)low
-										 : -1;
+	return at < flow->block_count && flow->blocks[at].first == instruction ? (int32_t)at : -1;
 }
 
 static void link_block(struct fs_flow *flow, struct block *block)
@@ -912,8 +613,8 @@ static int make_blocks(struct fs_flow *flow)
 	flow->blocks = count <= BLOCKS_MAX ? calloc(count, sizeof(*flow->blocks)) : NULL;
 	for (size_t i = 0; flow->blocks && i < flow->code_count; i++) {
 		if (starts[i])
-			flow->blocks[flow->block_count++].first = (uint32_t)i;
-		flow->blocks[flow->block_count - 1].last = (uint32_t)i;
+			flow->blocks[flow->block_count++].first = i;
+		flow->blocks[flow->block_count - 1].last = i;
 	}
 	free(starts);
 	if (!flow->blocks)
@@ -925,38 +626,39 @@ static int make_blocks(struct fs_flow *flow)
 
 /* ---- running ---- */
 
-static void entry_state(const struct fs_flow *flow, struct state *state)
+static void entry_state(const struct fs_flow *flow, struct fs_state *state)
 {
 	int stack = flow->source.x86 ? 7 : 31;
 
-	*state = (struct state){ 0 };
+	*state = (struct fs_state){ 0 };
 	for (int8_t i = 0; i < FS_STEP_REGISTERS; i++)
-		state->registers[i] = unknown_at(0, i);
+		state->registers[i] = fs_value_unknown(0, i);
 	/* the return address stands on x86's stack */
-	state->registers[stack] = (struct value){ .kind = FRAME,
-						  .type = FS_NO_TYPE,
-						  .offset = flow->source.x86 ? -8 : 0 };
+	state->registers[stack] = (struct fs_value){ .kind = FS_VALUE_FRAME,
+						     .type = FS_NO_TYPE,
+						     .offset = flow->source.x86 ? -8 : 0 };
 }
 
-static void pass_on(struct fs_flow *flow, const struct state *state, int64_t to)
+static void pass_on(struct fs_flow *flow, const struct fs_state *state, int64_t to)
 {
 	struct block *block;
 
 	if (to < 0 || (size_t)to >= flow->block_count)
 		return;
 	block = &flow->blocks[to];
-	if (merge_state(&block->state, state, block->state.registers[0].kind == UNREACHED))
+	if (fs_state_merge(&block->state, state,
+			   block->state.registers[0].kind == FS_VALUE_UNREACHED))
 		block->changed = true;
 }
 
 static void run_block(struct fs_flow *flow, size_t number)
 {
 	struct block *block = &flow->blocks[number];
-	struct state state = block->state;
+	struct fs_state state = block->state;
 
 	block->changed = false;
 	apply_locals(flow, flow->code[block->first].address, true, &state);
-	for (uint32_t i = block->first; i <= block->last; i++)
+	for (uint64_t i = block->first; i <= block->last; i++)
 		run_instruction(flow, &flow->code[i], &state);
 	block->end = state;
 	pass_on(flow, &state, block->target);
@@ -981,7 +683,7 @@ static void run_changed(struct fs_flow *flow)
 
 static bool is_reached(const struct block *block)
 {
-	return block->state.registers[0].kind != UNREACHED;
+	return block->state.registers[0].kind != FS_VALUE_UNREACHED;
 }
 
 /* The cases of a switch have no known predecessor: they take the state at the indirect jump. */
@@ -1008,7 +710,7 @@ static void enter_rest(struct fs_flow *flow)
 		struct block *block = &flow->blocks[i];
 
 		for (int k = 0; !is_reached(block) && k < FS_STEP_REGISTERS; k++)
-			block->state.registers[FS_STEP_REGISTERS - 1 - k] = lost;
+			block->state.registers[FS_STEP_REGISTERS - 1 - k] = fs_value_lost;
 	}
 }
 
@@ -1046,36 +748,20 @@ static int follow(struct fs_flow *flow, Dwarf_Die *function, uint64_t low, uint6
 	return run(flow);
 }
 
-/* The block of an instruction. */
-static const struct block *block_of(const struct fs_flow *flow, size_t instruction)
-{
-	size_t low = 0;
-	size_t high = flow->block_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (flow->blocks[middle].first <= instruction)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &flow->blocks[low - 1] : NULL;
-}
-
 /* Variables that cover the address are the best evidence for its base register. */
 static void apply_covering(const struct fs_flow *flow, uint64_t address, const struct fs_step *step,
-			   struct state *state)
+			   struct fs_state *state)
 {
 	for (size_t i = 0; i < flow->locals.count && flow->locals.locals[i].low <= address; i++) {
 		const struct fs_local *local = &flow->locals.locals[i];
-		struct value *value;
+		struct fs_value *value;
 
 		if (address >= local->high || local->place != FS_PLACE_REGISTER ||
 		    (local->reg != step->source && local->reg != step->index))
 			continue;
 		value = &state->registers[local->reg];
-		if (value->kind == NUMBER || value->kind == UNREACHED || !worth(flow, value))
+		if (value->kind == FS_VALUE_NUMBER || value->kind == FS_VALUE_UNREACHED ||
+		    !worth(flow, value))
 			apply_local(flow, local, value);
 	}
 }
@@ -1084,26 +770,25 @@ static bool find_access(struct fs_flow *flow, uint64_t address, struct fs_typed_
 {
 	size_t instruction = find_code(flow, address);
 	const struct block *block;
-	struct state state;
+	struct fs_state state;
 	const struct fs_instruction *at;
 
 	if (instruction == flow->code_count || !flow->block_count)
 		return false;
-	block = block_of(flow, instruction);
-	if (!block)
-		return false;
+	block = &flow->blocks[FS_FIRST_BEHIND(flow->blocks, flow->block_count, first, instruction) -
+			      1];
 	state = block->state;
 	apply_locals(flow, flow->code[block->first].address, true, &state);
-	for (uint32_t i = block->first; i < instruction; i++)
+	for (uint64_t i = block->first; i < instruction; i++)
 		run_instruction(flow, &flow->code[i], &state);
 	apply_locals(flow, address, false, &state);
 	at = &flow->code[instruction].instruction;
 	for (uint8_t i = 0; i < at->count; i++) {
-		struct value place;
+		struct fs_value place;
 
 		if (at->steps[i].kind == FS_STEP_LOAD || at->steps[i].kind == FS_STEP_STORE) {
 			apply_covering(flow, address, &at->steps[i], &state);
-			place = place_of(&state, &at->steps[i]);
+			place = fs_state_place(&state, &at->steps[i]);
 			return access_at(flow, &state, address, &place, ret_access);
 		}
 		run_step(flow, &at->steps[i], address, &state);

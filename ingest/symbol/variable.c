@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/search.h"
 #include "common/vector.h"
 #include "ingest/symbol/step.h"
 
@@ -321,17 +322,8 @@ void fs_globals_free(struct fs_globals *globals)
 
 static const struct fs_global *find(const struct fs_global *globals, size_t count, uint64_t address)
 {
-	size_t low = 0;
-	size_t high = count;
+	size_t low = FS_FIRST_BEHIND(globals, count, address, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (globals[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || address - globals[low - 1].address >= globals[low - 1].size)
 		return NULL;
 	return &globals[low - 1];
