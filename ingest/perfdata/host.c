@@ -18,6 +18,7 @@ enum {
 	FEATURE_SIZE_MAX = 64 << 20,
 	LIST_MAX = 1 << 16, /* entries of any list in a feature */
 	FACTS_MAX = 1 << 17,
+	FACT_BYTES_MAX = 16 << 20,
 	CAPABILITIES_MAX = 1 << 14,
 	CMDLINE_MAX = 1 << 16,
 	CPU_STEPS_MAX = 1 << 22, /* CPUs in all lists together: "0-65535" may be repeated */
@@ -53,8 +54,10 @@ int fs_host_add_fact(struct fs_host *host, struct fs_loss *loss, const char *val
 	struct fs_fact *fact;
 	va_list args;
 
-	if (host->fact_count >= FACTS_MAX) {
-		fs_loss_add(loss, FS_LOSS_LIMIT, 1, 0, UINT64_MAX, "facts over %d", FACTS_MAX);
+	size = strnlen(value, size);
+	if (host->fact_count >= FACTS_MAX || size > FACT_BYTES_MAX - host->fact_bytes) {
+		fs_loss_add(loss, FS_LOSS_LIMIT, 1, 0, UINT64_MAX, "facts over %d or %d MiB",
+			    FACTS_MAX, FACT_BYTES_MAX >> 20);
 		return 0;
 	}
 	if (FS_RESERVE(host->facts, host->fact_capacity, host->fact_count + 1))
@@ -71,6 +74,7 @@ int fs_host_add_fact(struct fs_host *host, struct fs_loss *loss, const char *val
 		*fact = (struct fs_fact){ 0 };
 		return FS_NOMEM;
 	}
+	host->fact_bytes += size;
 	host->fact_count++;
 	return 0;
 }

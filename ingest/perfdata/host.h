@@ -110,6 +110,7 @@ struct fs_host {
 	size_t capability_count, capability_capacity;
 	struct fs_fact *facts;
 	size_t fact_count, fact_capacity;
+	size_t fact_bytes; /* of their values */
 	struct fs_build_id *build_ids;
 	size_t build_id_count, build_id_capacity;
 	uint64_t first_sample_ns, last_sample_ns;
@@ -136,7 +137,7 @@ bool fs_host_add_build_id(struct fs_host *host, uint16_t misc, struct fs_reader 
 
 /*
  * Keep a text of at most `size` bytes, up to a NUL, under a name made from the format. Beyond some
- * thousand facts only the loss account grows. Returns 0 or FS_NOMEM.
+ * ten thousand facts, or 16 MiB of them, only the loss account grows. Returns 0 or FS_NOMEM.
  */
 int fs_host_add_fact(struct fs_host *host, struct fs_loss *loss, const char *value, size_t size,
 		     const char *name_format, ...) __attribute__((format(printf, 5, 6)));

@@ -22,6 +22,7 @@ enum {
 	CPU_MAP_RANGE = 2,
 	STAT_FINAL = 1,
 	COMM_SIZE = 16,
+	CPU_TEXT_MAX = 4096, /* a mask of every other CPU would make 24 bytes of each of its own */
 };
 
 static int add_counter(struct handling *handling, const struct fs_counter *counter)
@@ -270,6 +271,10 @@ static char *list_cpus(const struct cpu_set *set)
 
 		if (!(set->bits[cpu / 64] >> cpu % 64 & 1))
 			continue;
+		if (ftell(out) > CPU_TEXT_MAX) {
+			fputs(",...", out);
+			break;
+		}
 		while (cpu + 1 < CPU_ANY && set->bits[(cpu + 1) / 64] >> (cpu + 1) % 64 & 1)
 			cpu++;
 		fprintf(out, first == cpu ? "%s%u" : "%s%u-%u", separator, first, cpu);

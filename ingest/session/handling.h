@@ -100,7 +100,7 @@ int fs_handle_thread_map(struct handling *handling);
 int fs_handle_cpu_map(struct handling *handling);
 
 /* The CPUs of the body of a CPU_MAP as a list such as "0-3,8", "any" among them; NULL: it does
- * not parse, or memory ran out. Caller frees. */
+ * not parse, or memory ran out. A very long list ends with "...". Caller frees. */
 char *fs_read_cpu_map(struct fs_reader *reader);
 
 /* ---- scheduling.c ---- */

@@ -743,6 +743,33 @@ START_TEST(records_cut_short)
 }
 END_TEST
 
+/* Masks of every other CPU: none becomes many times its size, nor do all together. */
+START_TEST(many_cpu_maps)
+{
+	struct fs_session session;
+	struct stream stream;
+
+	begin(&stream, 0);
+	for (int i = 0; i < 4200; i++) {
+		u16(&stream, 1);
+		u16(&stream, 1000);
+		u16(&stream, 8);
+		u32(&stream, 0);
+		for (int word = 0; word < 1000; word++)
+			u64(&stream, 0x5555555555555555);
+		end_record(&stream, 74, 0);
+	}
+	open_stream(&session, &stream);
+	ck_assert_uint_lt(strlen(fact(&session, "cpu_map")), 5000);
+	ck_assert_ptr_nonnull(strstr(fact(&session, "cpu_map"), ",..."));
+	ck_assert_uint_gt(session.host.fact_count, 4000);
+	ck_assert_uint_le(session.host.fact_bytes, 16 << 20);
+	ck_assert_uint_eq(session.host.fact_count + lost(&session, FS_LOSS_LIMIT), 4200);
+	ck_assert_uint_gt(lost(&session, FS_LOSS_LIMIT), 0);
+	fs_session_close(&session);
+}
+END_TEST
+
 /* A file of such records alone does not fill the memory. */
 START_TEST(many_system_events)
 {
@@ -784,6 +811,7 @@ int main(void)
 	tcase_add_loop_test(test_case, mappings_of_guests_and_of_nothing, 0, 2);
 	tcase_add_loop_test(test_case, records_of_no_use, 0, 2);
 	tcase_add_loop_test(test_case, records_cut_short, 0, 2);
+	tcase_add_test(test_case, many_cpu_maps);
 	tcase_add_test(test_case, many_system_events);
 	suite_add_tcase(suite, test_case);
 	runner = srunner_create(suite);
