@@ -82,6 +82,12 @@ def trial_b6_damaged():
     assert offset is not None, "no offset"
 
 
+def trial_b6_unannounced():
+    """COMPRESSED records where no feature announces them are read all the same."""
+    outcome = ingest(compress(small(100), 300, feature=False).file(), (0, 3))
+    expect("samples", outcome.samples(), 100)
+
+
 def bomb(pattern, count):
     """A small recording that grows to `count` copies of a pattern."""
     process = subprocess.Popen(["zstd", "-q", "-c", "--no-check"], stdin=subprocess.PIPE, stdout=open("packed", "wb"))

@@ -29,9 +29,10 @@ def trial_a1_killed():
 
 
 def trial_a1_race():
-    """The reader came before the size was written: the features are there, and are no records."""
+    """The reader came before the size was written: the features are there, are no records, and are used."""
     outcome = check_unclean(small().file({"data.size": 0}), 40)
-    expect("records of other types", outcome.losses("info"), [])
+    expect("errors", outcome.losses(), ["unclean_end"])
+    expect("host name", outcome.value("SELECT hostname FROM trace"), "host")
 
 
 def trial_a1_cut_record():

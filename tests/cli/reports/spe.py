@@ -190,6 +190,8 @@ def trial_e17():
     recording.aux_data(two_threads(), cpu=1, index=1)
     outcome = ingest(recording.file())
     expect("samples", outcome.samples(), 400)
+    expect("events", outcome.query("SELECT name, role, samples FROM event WHERE samples > 0 ORDER BY idx"),
+           [("arm_spe_0//", "spe", 200), ("arm_spe_1//", "spe", 200)])
 
 
 def trial_e17_types():

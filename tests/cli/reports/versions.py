@@ -43,6 +43,15 @@ def trial_b2():
     expect("attr_size", outcome.loss("attr_size")[0], 2)
 
 
+def trial_b2_header():
+    """The reverse: the header lies about the entries, attr.size does not; the ids tell which is right."""
+    for lie in (128 + 16, 112 + 16, 152 + 16):
+        recording = small()
+        outcome = ingest(recording.file({"attr_size": lie}), (0, 3))
+        expect("samples", outcome.samples(), 40)
+        expect("ids", outcome.query("SELECT perf_id FROM event_instance ORDER BY 1"), [(11,), (12,), (21,), (22,)])
+
+
 def trial_b3():
     """A record type that nobody knows: one row with type, count and bytes, all samples."""
     recording = small()
