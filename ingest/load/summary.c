@@ -65,7 +65,9 @@ static int add_losses(sqlite3 *db, struct json_object *object, sqlite3_int64 tra
 	static const char sql[] =
 		/* the numbers come from the file: total() does not overflow */
 		"SELECT kind, severity, CAST(total(count) AS INTEGER), "
-		"CAST(total(bytes) AS INTEGER), min(first_offset), description "
+		"CAST(total(bytes) AS INTEGER), min(first_offset), description, "
+		"iif(count(DISTINCT scope) > 3, printf('%d places', count(DISTINCT scope)), "
+		"replace(group_concat(DISTINCT scope), ',', ', ')) "
 		"FROM loss WHERE trace_id = ?1 GROUP BY kind, severity, description "
 		"ORDER BY CASE severity WHEN 'error' THEN 0 WHEN 'loss' THEN 1 ELSE 2 END, kind";
 	struct json_object *rows = json_object_new_array();
@@ -77,10 +79,11 @@ static int add_losses(sqlite3 *db, struct json_object *object, sqlite3_int64 tra
 	sqlite3_bind_int64(statement, 1, trace);
 	while (sqlite3_step(statement) == SQLITE_ROW) {
 		static const char *const names[] = { "kind",  "severity",     "count",
-						     "bytes", "first_offset", "description" };
+						     "bytes", "first_offset", "description",
+						     "scope" };
 		struct json_object *row = json_object_new_object();
 
-		for (int i = 0; i < 6; i++)
+		for (int i = 0; i < 7; i++)
 			json_object_object_add(row, names[i], value_of(statement, i));
 		json_object_array_add(rows, row);
 	}
@@ -103,6 +106,25 @@ static const char symbol_sql[] =
 static int64_t integer_of(struct json_object *object, const char *name)
 {
 	return json_object_get_int64(json_object_object_get(object, name));
+}
+
+/* "  error: bad_feature (feature HOSTNAME): 1, 8 bytes, first at offset 0x1154. What it is." */
+static void write_loss(FILE *out, struct json_object *loss)
+{
+	struct json_object *offset = json_object_object_get(loss, "first_offset");
+	const char *scope = json_object_get_string(json_object_object_get(loss, "scope"));
+	char safe[512];
+
+	fs_escape(safe, sizeof(safe), scope, strlen(scope));
+	fprintf(out, "  %s: %s (%s): %" PRId64,
+		json_object_get_string(json_object_object_get(loss, "severity")),
+		json_object_get_string(json_object_object_get(loss, "kind")), safe,
+		integer_of(loss, "count"));
+	if (integer_of(loss, "bytes"))
+		fprintf(out, ", %" PRId64 " bytes", integer_of(loss, "bytes"));
+	if (offset)
+		fprintf(out, ", first at offset 0x%" PRIx64, json_object_get_int64(offset));
+	fprintf(out, ". %s\n", json_object_get_string(json_object_object_get(loss, "description")));
 }
 
 static void write_text(FILE *out, struct json_object *object, const char *path)
@@ -136,21 +158,8 @@ static void write_text(FILE *out, struct json_object *object, const char *path)
 			integer_of(object, "binaries_read"),
 			integer_of(object, "binaries_read") == 1 ? "binary" : "binaries",
 			integer_of(object, "missing_binaries"));
-	for (size_t i = 0; i < json_object_array_length(losses); i++) {
-		struct json_object *loss = json_object_array_get_idx(losses, i);
-		struct json_object *offset = json_object_object_get(loss, "first_offset");
-
-		fprintf(out, "  %s: %s: %" PRId64,
-			json_object_get_string(json_object_object_get(loss, "severity")),
-			json_object_get_string(json_object_object_get(loss, "kind")),
-			integer_of(loss, "count"));
-		if (integer_of(loss, "bytes"))
-			fprintf(out, ", %" PRId64 " bytes", integer_of(loss, "bytes"));
-		if (offset)
-			fprintf(out, ", first at offset 0x%" PRIx64, json_object_get_int64(offset));
-		fprintf(out, ". %s\n",
-			json_object_get_string(json_object_object_get(loss, "description")));
-	}
+	for (size_t i = 0; i < json_object_array_length(losses); i++)
+		write_loss(out, json_object_array_get_idx(losses, i));
 	fprintf(out, "next: fsquery --db %s %s\n", path,
 		integer_of(object, "memory_samples") ? "top-lines"
 		: samples			     ? "mem-bound"

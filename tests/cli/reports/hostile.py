@@ -161,6 +161,7 @@ def trial_c11():
         outcome = ingest(recording.file(), 3)
         expect("samples", outcome.samples(), 40)
         expect("bad_feature", outcome.loss("bad_feature"), outcome.loss("bad_feature", "feature HOSTNAME"))
+        assert "(feature HOSTNAME)" in outcome.out, outcome.out
         expect("host name and release", outcome.query("SELECT hostname, os_release FROM trace"), [(None, "6.1.0")])
 
 

@@ -33,7 +33,7 @@ def trial_names():
 
 def trial_kernel():
     """The kernel's map in its several spellings, modules, and the reference symbol in pgoff."""
-    for name in ("[kernel.kallsyms]_text", "[kernel.kallsyms]_stext", "[kernel.kallsyms]", "[guest.kernel.kallsyms]_text"):
+    for name in ("[kernel.kallsyms]_text", "[kernel.kallsyms]_stext", "[kernel.kallsyms]"):
         recording = small(0)
         recording.mmap(2 ** 32 - 1, KERNEL, 0x1000000, name, pgoff=KERNEL, misc=1)
         recording.mmap(2 ** 32 - 1, KERNEL + 0x2000000, 0x10000, "[ext4]", misc=1)

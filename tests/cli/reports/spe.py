@@ -75,7 +75,7 @@ def trial_e2():
     data = ALTRA[45:] + ALTRA[:45]  # as hardware writes it: PC first, time stamp last
     expect("size", len(data), 54)
     outcome = ingest(recording_of(data + bytes(10), cpu=1, context=101).file())
-    row, = outcome.query("SELECT addr, latency, raw & 0xffffffff, (raw >> 32) - 1, (extra & 0x1ffff) - 1, cpu FROM sample")
+    row, = outcome.query("SELECT addr, latency, raw & 0xffffffff, ((raw >> 32) & 0x1ffff) - 1, (extra & 0x1ffff) - 1, cpu FROM sample")
     expect("row", row, (0xffff403ef1d79e50 - 2 ** 64, 0x1f5, 0x31e, 0x0c, 0x151, 1))
     expect("code", outcome.query("SELECT ip FROM code"), [(0xffffd4228fcbb688 - 2 ** 64,)])
     expect("source", outcome.value("SELECT source FROM samples"), "peer_local")
