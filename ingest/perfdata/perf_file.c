@@ -742,6 +742,19 @@ static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct f
 	return read_sections(file, &header, loss, error);
 }
 
+/* A named pipe, such as the shell's <(...) gives. One that nobody writes to is empty. */
+static int open_pipe(struct fs_perf_file *file, struct fs_error *error)
+{
+	int pipe = file->fd;
+	int code;
+
+	file->fd = -1;
+	fcntl(pipe, F_SETFL, fcntl(pipe, F_GETFL) & ~O_NONBLOCK);
+	code = fs_spool_input(pipe, FS_INPUT_MAX, &file->fd, error);
+	close(pipe);
+	return code;
+}
+
 int fs_perf_open(struct fs_perf_file *file, const char *path, struct fs_loss *loss,
 		 struct fs_error *error)
 {
@@ -763,9 +776,11 @@ int fs_perf_open(struct fs_perf_file *file, const char *path, struct fs_loss *lo
 				       "%s: a directory without a readable file `data`: %s", path,
 				       strerror(errno));
 	}
-	file->input_fd = file->fd;
 	if (file->fd < 0)
 		return fs_fail(error, FS_REFUSED, "%s: cannot open: %s", path, strerror(errno));
+	if (file->directory_fd < 0 && !fstat(file->fd, &status) && S_ISFIFO(status.st_mode))
+		FS_TRY(open_pipe(file, error));
+	file->input_fd = file->fd;
 	if (fstat(file->fd, &status))
 		return fs_fail(error, FS_REFUSED, "%s: cannot stat: %s", path, strerror(errno));
 	if (!S_ISREG(status.st_mode))
