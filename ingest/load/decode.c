@@ -824,23 +824,30 @@ static void end_blind_here(struct fs_decoder *decoder, uint64_t time_ns)
 	end_blind(decoder, fs_blind_key(thread, thread ? spe->tid : spe->cpu), spe->blind, time_ns);
 }
 
-/* The columns `raw` and `extra`: schema/tables.def has the layout. */
+/* The columns `raw` and `extra`: schema/tables.def has the layout. What is usual is 0 and takes no
+ * room: user code of the non-secure world, no tag, a thread from CONTEXTIDR_EL2. */
 static void pack_spe(const struct fs_spe_record *record, struct observation *seen)
 {
+	enum { NS = FS_SPE_CODE_NS, CONTEXT_EL1 = 1, CONTEXT_ZERO = 2 };
 	uint32_t has = record->present;
 	uint64_t operation = (uint64_t)record->operation_class << 8 | record->operation_payload;
+	uint64_t code = has & FS_SPE_HAS_PC ? (record->pc_attributes ^ NS) >> 4 : 0;
+	uint64_t physical = has & FS_SPE_HAS_PA ? record->pa_attributes ^ NS : 0;
+	uint64_t context = 0;
 
+	if (has & FS_SPE_HAS_CONTEXT)
+		context = (record->context_el == 1 ? CONTEXT_EL1 : 0) |
+			  (record->context == 0 ? CONTEXT_ZERO : 0);
 	seen->has_raw = true;
 	seen->raw = (record->events & UINT32_MAX) |
 		    (has & FS_SPE_HAS_DATA_SOURCE ? record->data_source + 1ull : 0) << 32 |
-		    (has & FS_SPE_HAS_OPERATION ? operation + 1 : 0) << 49 |
-		    (uint64_t)record->pc_attributes >> 4 << 60;
+		    code << 49;
 	seen->extra =
 		(has & FS_SPE_HAS_ISSUE_LATENCY ? record->issue_latency + 1ull : 0) |
 		(has & FS_SPE_HAS_TRANSLATION_LATENCY ? record->translation_latency + 1ull : 0)
 			<< 17 |
-		(uint64_t)record->va_tag << 34 | (uint64_t)record->pa_attributes << 42 |
-		(uint64_t)record->context_el << 50;
+		(has & FS_SPE_HAS_OPERATION ? operation + 1 : 0) << 34 |
+		(uint64_t)record->va_tag << 45 | physical << 53 | context << 61;
 	seen->has_extra = seen->extra != 0;
 }
 

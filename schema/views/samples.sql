@@ -68,7 +68,7 @@
 -- physical_security: secure, non-secure, root, realm, of the physical address
 -- physical_checked: 1: the access was tag-checked
 -- physical_tag: MTE physical address tag
--- context_level: exception level of the context packet that gave the thread
+-- context_level: exception level of the context packet; NULL: none
 -- context_el1: CONTEXTIDR_EL1, where the record has EL2's too
 -- branch_target: where the branch went, hex
 -- branch_target_level: its exception level
@@ -162,21 +162,22 @@ SELECT
 		WHEN 'sme' THEN 128 << ((s.payload >> 4 & 7) * 2 + (s.payload >> 2 & 1)) END AS vector_bits,
 	CASE WHEN s.class = 2 THEN s.payload >> 2 & 1 WHEN s.class = 1 THEN s.kind = 'gcs' END
 		AS guarded_control_stack,
-	CASE WHEN c.id IS NOT NULL THEN s.spe_raw >> 61 & 3 END AS exception_level,
-	CASE WHEN c.id IS NOT NULL THEN CASE s.spe_raw >> 60 & 9
-		WHEN 0 THEN 'secure' WHEN 8 THEN 'non-secure' WHEN 1 THEN 'root' WHEN 9 THEN 'realm' END
+	CASE WHEN c.id IS NOT NULL THEN s.spe_raw >> 50 & 3 END AS exception_level,
+	CASE WHEN c.id IS NOT NULL THEN CASE s.spe_raw >> 49 & 9
+		WHEN 8 THEN 'secure' WHEN 0 THEN 'non-secure' WHEN 9 THEN 'root' WHEN 1 THEN 'realm' END
 	END AS security,
-	CASE WHEN s.addr IS NOT NULL AND s.spe_raw IS NOT NULL THEN coalesce(s.spe_extra, 0) >> 34 & 255
+	CASE WHEN s.addr IS NOT NULL AND s.spe_raw IS NOT NULL THEN coalesce(s.spe_extra, 0) >> 45 & 255
 	END AS address_tag,
 	CASE WHEN s.phys_addr IS NOT NULL AND s.spe_raw IS NOT NULL
-		THEN CASE coalesce(s.spe_extra, 0) >> 46 & 9
-		WHEN 0 THEN 'secure' WHEN 8 THEN 'non-secure' WHEN 1 THEN 'root' WHEN 9 THEN 'realm' END
+		THEN CASE coalesce(s.spe_extra, 0) >> 57 & 9
+		WHEN 8 THEN 'secure' WHEN 0 THEN 'non-secure' WHEN 9 THEN 'root' WHEN 1 THEN 'realm' END
 	END AS physical_security,
 	CASE WHEN s.phys_addr IS NOT NULL AND s.spe_raw IS NOT NULL
-		THEN coalesce(s.spe_extra, 0) >> 48 & 1 END AS physical_checked,
+		THEN coalesce(s.spe_extra, 0) >> 59 & 1 END AS physical_checked,
 	CASE WHEN s.phys_addr IS NOT NULL AND s.spe_raw IS NOT NULL
-		THEN coalesce(s.spe_extra, 0) >> 42 & 15 END AS physical_tag,
-	nullif(s.spe_extra >> 50 & 3, 0) AS context_level,
+		THEN coalesce(s.spe_extra, 0) >> 53 & 15 END AS physical_tag,
+	CASE WHEN s.access >> 12 & 7 = 2 OR s.spe_extra >> 62 & 1 THEN 2 - (coalesce(s.spe_extra, 0) >> 61 & 1)
+	END AS context_level,
 	x.context_el1,
 	iif(x.branch_target IS NULL, NULL, printf('0x%x', x.branch_target)) AS branch_target,
 	iif(x.branch_target IS NULL, NULL, x.attributes >> 5 & 3) AS branch_target_level,
@@ -220,7 +221,7 @@ FROM (
 			iif(e.role IS 'spe', NULL, a.extra) AS weights,
 			iif(e.role IS 'spe', a.raw, NULL) AS spe_raw,
 			iif(e.role IS 'spe', a.extra, NULL) AS spe_extra,
-			iif(e.role IS 'spe', nullif(a.raw >> 49 & 2047, 0) - 1, NULL) AS operation
+			iif(e.role IS 'spe', nullif(a.extra >> 34 & 2047, 0) - 1, NULL) AS operation
 		FROM sample AS a LEFT JOIN event AS e ON e.id = a.event_id)
 ) AS s
 LEFT JOIN spe_extra AS x ON x.sample_id = s.id
