@@ -33,10 +33,10 @@ finish_attempts()
 	((${failures-0} == 0)) || fail "$failures failures, see above"
 }
 
-# compare_with_perf SCRIPT FILE: import FILE and let oracle/SCRIPT compare it with what perf says.
-# finish_comparisons MINIMUM: fail if one differed, or if perf could read fewer files.
+# compare_by SCRIPT FILE: import FILE and let oracle/SCRIPT compare, which exits with 77 if it cannot.
+# finish_comparisons MINIMUM: fail if one differed, or if fewer files could be compared.
 differing=()
-compare_with_perf()
+compare_by()
 {
 	local status=0
 
@@ -52,8 +52,8 @@ compare_with_perf()
 
 finish_comparisons()
 {
-	((${#differing[@]} == 0)) || fail "not what perf says: ${differing[*]}"
-	((${compared-0} >= $1)) || fail "perf reads only ${compared-0} of the files, not $1"
+	((${#differing[@]} == 0)) || fail "different: ${differing[*]}"
+	((${compared-0} >= $1)) || fail "only ${compared-0} files could be compared, not $1"
 }
 
 # mutate INPUT OUTPUT OPERATION...: write a damaged copy of a perf.data file.

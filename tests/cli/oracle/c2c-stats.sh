@@ -5,7 +5,7 @@ need perf
 [[ $(perf --version) == 'perf version 6.1.'* ]] || skip "$(perf --version) is not 6.1"
 
 for file in "$SAMPLES"/*.data; do
-	compare_with_perf c2c_stats.py "$file"
+	compare_by c2c_stats.py "$file"
 done
 # perf 6.1 reads no SPE data with per-CPU metadata: the two hip12 captures.
 finish_comparisons 11
@@ -13,7 +13,7 @@ finish_comparisons 11
 for name in barrier.before.x86.c2c chunk.after.x86.c2c barrier.before.n1.spe chunk.after.n1.spe; do
 	for seed in 1 2; do
 		python3 "$CLI/oracle/scramble.py" "$SAMPLES/$name.data" "$name.scrambled.$seed.data" $seed
-		compare_with_perf c2c_stats.py "$name.scrambled.$seed.data"
+		compare_by c2c_stats.py "$name.scrambled.$seed.data"
 	done
 done
 finish_comparisons 19

@@ -4,7 +4,7 @@
 need perf sqlite3
 
 for file in "$SAMPLES"/*.{spe,c2c,watch}.data; do
-	compare_with_perf counts.py "$file"
+	compare_by counts.py "$file"
 done
 # perf 6.1 reads no SPE data with per-CPU metadata: the two hip12 captures.
 finish_comparisons 9

@@ -5,6 +5,6 @@ need perf sqlite3
 [[ -d $SHARED/traces ]] || skip "$SHARED/traces is absent"
 
 for file in "$SHARED"/traces/*/*.{spe,c2c}.data; do
-	(($(stat -c %s "$file") > 2500000)) || compare_with_perf counts.py "$file"
+	(($(stat -c %s "$file") > 2500000)) || compare_by counts.py "$file"
 done
 finish_comparisons 30

@@ -6,6 +6,6 @@ need perf
 
 # Files up to this size; LARGEST=100000000 takes all of them.
 for file in "$SHARED"/traces/*/*.data "$SHARED"/corpus/files/*.data; do
-	(($(stat -c %s "$file") > ${LARGEST-700000})) || compare_with_perf perf-script.py "$file"
+	(($(stat -c %s "$file") > ${LARGEST-700000})) || compare_by perf-script.py "$file"
 done
 finish_comparisons 135

@@ -4,8 +4,8 @@
   perf-script.py PERF_DATA DB     exit status 1 and a list of differences if not; 77, with the
                                   reason, if this perf shows no samples of the file
 
-DB holds PERF_DATA alone, or is absent if fsingest refused it. perf refuses a field that one event of a type lacks, so the fields that
-all events have are compared of all samples; a type whose events have more is shown once more by
+DB holds PERF_DATA alone, or is absent if fsingest refused it. perf refuses a field that one event
+of a type lacks, so the fields that all events have are compared of all samples; a type whose events have more is shown once more by
 itself. Rows are compared whole and as multisets, because perf sorts by time. Only SAMPLE records:
 what is decoded from AUX data is compared elsewhere.
 

@@ -4,7 +4,7 @@
 need perf
 
 for file in "$SAMPLES"/*.data; do
-	compare_with_perf perf-script.py "$file"
+	compare_by perf-script.py "$file"
 done
 # The SPE captures have no samples outside their AUX data.
 finish_comparisons 7
