@@ -6,7 +6,7 @@ need sqlite3
 
 # c2c-stats also counts accesses whose data_src word came without an address, as perf does.
 with_source="SELECT count(*) FROM sample s JOIN event e ON e.id = s.event_id
-	WHERE s.addr IS NOT NULL OR s.raw IS NOT NULL AND s.access & 15 < 4 AND e.role IS NOT 'spe'"
+	WHERE s.addr IS NOT NULL OR s.raw IS NOT NULL AND s.access & 15 IN (1, 2, 3) AND e.role IS NOT 'spe'"
 
 check_sums()
 {
