@@ -115,8 +115,19 @@ static int json_end(struct fs_render *render, const char *const *notes, size_t c
 
 	if (!list)
 		return fs_fail(error, FS_NOMEM, "out of memory");
-	for (size_t i = 0; i < count; i++)
-		json_object_array_add(list, json_object_new_string(notes[i]));
+	for (size_t i = 0; i < count; i++) {
+		/* notes quote names from the trace */
+		const struct fs_cell note = { .kind = FS_CELL_TEXT,
+					      .text = notes[i],
+					      .length = strlen(notes[i]) };
+		struct json_object *text;
+
+		if (!cell_to_json(&note, FS_TYPE_TEXT, &text)) {
+			json_object_put(list);
+			return fs_fail(error, FS_NOMEM, "out of memory");
+		}
+		json_object_array_add(list, text);
+	}
 	fprintf(render->options.out, "%s],\"notes\":%s}\n", render->rows ? "\n" : "", plain(list));
 	json_object_put(list);
 	return 0;
