@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * How fast is decoding alone? Reads a perf.data file without writing anything, in one thread, and
- * prints the CPU seconds of two stages:
+ * prints the number of records, the CPU seconds, and a sum over what was decoded. One of three
+ * stages, each with all of the one before:
  *
- *   records  the container and the SPE packets: every record of the file found, every SPE record
- *            decoded, its operation, source class and time determined
- *   rows     all of pass two: threads, address spaces, code addresses and roll-ups, too
+ *   packets  the container and the SPE packets: every record of the file found, every SPE record
+ *            decoded into its fields
+ *   records  operation, source class and time of each record, too
+ *   rows     all of pass two: threads, address spaces, code addresses and roll-ups
  *
  * bench/run compares them with `perf script` on the same file in the same run.
  */
@@ -28,10 +30,24 @@ static double cpu_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* What is done with a record: enough that nothing of it can be left out. */
+/* What was decoded; the sum is printed, so that nothing can be left out. */
 struct totals {
-	uint64_t records, sources[FS_SOURCE_MAX], latency, last_ns;
+	bool packets_only;
+	uint64_t records, sum;
 };
+
+static uint64_t meaning_of(const struct fs_session *session, const struct fs_memsrc_family *family,
+			   const struct fs_spe_record *record)
+{
+	uint32_t flags;
+	enum fs_op op = fs_spe_operation(record, &flags);
+	struct fs_memsrc source =
+		fs_memsrc_from_spe(family, record->present & FS_SPE_HAS_DATA_SOURCE,
+				   record->data_source, record->events, op);
+
+	return fs_access_pack(source.op, source.source, source.certainty, flags | source.flags) +
+	       fs_clock_ns(&session->clock, record->timestamp);
+}
 
 static void decode_piece(const struct fs_session *session, const struct fs_memsrc_family *family,
 			 struct fs_spe_decoder *decoder, struct totals *totals)
@@ -39,17 +55,10 @@ static void decode_piece(const struct fs_session *session, const struct fs_memsr
 	struct fs_spe_record record;
 
 	while (fs_spe_next(decoder, &record)) {
-		uint32_t flags;
-		enum fs_op op = fs_spe_operation(&record, &flags);
-		struct fs_memsrc source =
-			fs_memsrc_from_spe(family, record.present & FS_SPE_HAS_DATA_SOURCE,
-					   record.data_source, record.events, op);
-		uint64_t time_ns = fs_clock_ns(&session->clock, record.timestamp);
-
 		totals->records++;
-		totals->sources[source.source]++;
-		totals->latency += record.total_latency;
-		totals->last_ns = time_ns > totals->last_ns ? time_ns : totals->last_ns;
+		totals->sum += record.virtual_address + record.timestamp;
+		if (!totals->packets_only)
+			totals->sum += meaning_of(session, family, &record);
 	}
 }
 
@@ -129,23 +138,25 @@ static int decode_rows(const char *path, uint64_t *ret_rows, struct fs_error *er
 
 int main(int argc, char **argv)
 {
-	struct totals totals = { 0 };
+	const char *stage = argc == 3 ? argv[1] : "";
+	struct totals totals = { .packets_only = !strcmp(stage, "packets") };
 	struct fs_error error = { 0 };
 	double start = cpu_seconds();
 	int code;
 
-	if (argc != 3 || (strcmp(argv[1], "records") && strcmp(argv[1], "rows"))) {
-		fprintf(stderr, "usage: bench_decode records|rows PERF_DATA\n");
+	if (totals.packets_only || !strcmp(stage, "records")) {
+		code = decode_records(argv[2], &totals, &error);
+	} else if (!strcmp(stage, "rows")) {
+		code = decode_rows(argv[2], &totals.records, &error);
+	} else {
+		fprintf(stderr, "usage: bench_decode packets|records|rows PERF_DATA\n");
 		return FS_EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "records"))
-		code = decode_records(argv[2], &totals, &error);
-	else
-		code = decode_rows(argv[2], &totals.records, &error);
 	if (code) {
 		fprintf(stderr, "bench_decode: %s\n", error.text);
 		return fs_exit_of(code);
 	}
-	printf("%llu %.3f\n", (unsigned long long)totals.records, cpu_seconds() - start);
+	printf("%llu %.3f %016llx\n", (unsigned long long)totals.records, cpu_seconds() - start,
+	       (unsigned long long)totals.sum);
 	return 0;
 }
