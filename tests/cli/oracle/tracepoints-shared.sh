@@ -5,6 +5,6 @@ need perf
 [[ -d $SHARED/corpus ]] || skip "$SHARED is absent"
 
 while read -r file; do
-	compare_with_perf tracepoints.py "$file"
+	compare_by tracepoints.py "$file"
 done < <(grep -lF $'\x17\x08Dtracing' "$SHARED"/corpus/files/*.data)
 finish_comparisons 1

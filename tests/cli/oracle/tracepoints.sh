@@ -3,7 +3,7 @@
 . "$CLI/lib.sh"
 need perf
 
-compare_with_perf tracepoints.py "$SAMPLES/neighbours.tracepoints.data"
+compare_by tracepoints.py "$SAMPLES/neighbours.tracepoints.data"
 mutate "$SAMPLES/neighbours.tracepoints.data" stream.data stream
-compare_with_perf tracepoints.py "$PWD/stream.data"
+compare_by tracepoints.py "$PWD/stream.data"
 finish_comparisons 2
