@@ -19,7 +19,8 @@ account()
 for file in "$SAMPLES"/*.data; do
 	account "${file##*/}" "$file"
 done
-((${#pairs[@]} == 26)) || fail "only ${#pairs[@]} files and databases of the samples"
+traces=("$SAMPLES"/*.data)
+((${#pairs[@]} == 2 * ${#traces[@]})) || fail "only ${#pairs[@]} files and databases of the samples"
 
 for name in neighbours.watch barrier.before.x86.c2c barrier.before.n1.cyc chunk.before.n1.spe; do
 	mutate "$SAMPLES/$name.data" "$name.stream" stream
