@@ -319,10 +319,16 @@ class Walk:
                     self.describe(Reader(self.content[at + 16:at + size], self.order))
 
     def is_whole(self, at):
-        """Whether a good record stands here, by its header alone."""
+        """Whether a good record stands here: by its header, and with another record or the end behind it."""
         if self.end - at < 8:
             return False
         kind, _, size = struct.unpack_from(self.order + "IHH", self.content, at)
+        if at + size != self.end:
+            if self.end - at - size < 8:
+                return False
+            behind, _, length = struct.unpack_from(self.order + "IHH", self.content, at + size)
+            if behind not in KNOWN or length < 8:
+                return False
         return kind in KNOWN and NEED.get(kind, 0) + 8 <= size <= self.end - at and \
             (kind >= 64 or size % 8 == 0) and kind not in (1, 3, 8, 10, 14, 15, 68, 71, 82) and \
             not (kind in NEED and size > NEED[kind] + 8 + 48)
