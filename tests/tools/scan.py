@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What of a perf.data file is plausibly a record, found by trying every byte of it.
 
-  scan.py FILE...      for each file: number of records by type, largest chain
+  scan.py FILE...      for each file: number of records, and by type
 
 It knows nothing of header, sections or what our reader does. A candidate is a record header at any
 offset whose type exists and whose content fits that type: fixed sizes, counts that fit, names that
 are text. Candidates of which each begins where the one before ends are a chain. Chains of at least
-MIN_CHAIN records count, from the front of the file, each as far as it goes; a shorter one counts where it
-ends with the file.
+MIN_CHAIN records count, from the front of the file, each as far as it goes; a shorter one counts
+where it ends with the file.
 
 Layouts after the kernel's include/uapi/linux/perf_event.h and perf's tools/lib/perf event.h.
 """
@@ -16,7 +16,7 @@ import struct
 import sys
 from collections import Counter
 
-MIN_CHAIN = 3
+MIN_CHAIN = 4
 TRAILER = 48  # the most that sample_id adds to a record of the kernel
 SAMPLE, AUXTRACE, TRACING_DATA = 9, 71, 66
 FIXED = {2: 24, 4: 32, 5: 32, 6: 32, 7: 32, 11: 32, 12: 16, 13: 16, 14: 8, 15: 16, 18: 24, 21: 16}
