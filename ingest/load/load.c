@@ -10,7 +10,9 @@
 #include "common/vector.h"
 #include "ingest/load/bulk.h"
 #include "ingest/load/hash_file.h"
+#include "ingest/load/names.h"
 #include "ingest/load/queue.h"
+#include "ingest/load/rows.h"
 #include "ingest/load/store.h"
 #include "schema/schema.h"
 
@@ -26,54 +28,25 @@ struct load {
 	struct fs_hash_file hash;
 	bool hash_begun;
 	struct fs_trace_facts facts;
-	struct fs_names symbols;
 	char *name;
-	bool has_symbols;
 	int decode_code;
 	struct fs_error decode_error;
 };
 
 /* ---- numbers that the database gives ---- */
 
-static int next_id(struct load *load, const char *table, const char *column, int64_t *ret_id)
-{
-	/* far from where adding to it could overflow, in a database that somebody else made */
-	const int64_t most = 1ll << 60;
-	sqlite3_stmt *statement;
-	char sql[128];
-	int64_t id = 0;
-	int code;
-
-	snprintf(sql, sizeof(sql), "SELECT coalesce(max(%s), 0) FROM %s", column, table);
-	if (sqlite3_prepare_v2(load->db, sql, -1, &statement, NULL) != SQLITE_OK)
-		return fs_sql_fail(load->db, NULL, load->error);
-	code = sqlite3_step(statement);
-	if (code == SQLITE_ROW)
-		id = sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	if (code != SQLITE_ROW)
-		return fs_sql_fail(load->db, NULL, load->error);
-	if (id < 0 || id > most)
-		return fs_fail(load->error, FS_REFUSED,
-			       "table %s has the id %lld, beyond what fsingest gives: the database "
-			       "is damaged; import into a new one",
-			       table, (long long)id);
-	*ret_id = id + 1;
-	return 0;
-}
-
 static int read_bases(struct load *load, struct fs_id_bases *bases)
 {
-	FS_TRY(next_id(load, "trace", "id", &load->facts.id));
-	FS_TRY(next_id(load, "dso", "id", &load->facts.dso_base));
-	FS_TRY(next_id(load, "function", "id", &load->facts.function_base));
-	FS_TRY(next_id(load, "type", "id", &load->facts.type_base));
-	FS_TRY(next_id(load, "event", "id", &bases->event));
-	FS_TRY(next_id(load, "thread", "id", &bases->thread));
-	FS_TRY(next_id(load, "code", "id", &bases->code));
-	FS_TRY(next_id(load, "chain", "id", &bases->chain));
-	FS_TRY(next_id(load, "space", "id", &bases->space));
-	return next_id(load, "sample", "rowid", &bases->sample);
+	FS_TRY(fs_rows_next_id(load->db, "trace", "id", &load->facts.id, load->error));
+	FS_TRY(fs_rows_next_id(load->db, "dso", "id", &load->facts.dso_base, load->error));
+	FS_TRY(fs_rows_next_id(load->db, "function", "id", &load->facts.function_base,
+			       load->error));
+	FS_TRY(fs_rows_next_id(load->db, "event", "id", &bases->event, load->error));
+	FS_TRY(fs_rows_next_id(load->db, "thread", "id", &bases->thread, load->error));
+	FS_TRY(fs_rows_next_id(load->db, "code", "id", &bases->code, load->error));
+	FS_TRY(fs_rows_next_id(load->db, "chain", "id", &bases->chain, load->error));
+	FS_TRY(fs_rows_next_id(load->db, "space", "id", &bases->space, load->error));
+	return fs_rows_next_id(load->db, "sample", "rowid", &bases->sample, load->error);
 }
 
 /* ---- the same trace again ---- */
@@ -247,22 +220,6 @@ static const char *describe_options(const struct load *load, struct json_object 
 	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
 }
 
-/* ---- symbols ---- */
-
-static int ask_binaries(struct load *load, struct fs_error *error)
-{
-	const struct fs_symbol_options options = {
-		.roots = load->options->symbol_roots,
-		.root_count = load->options->symbol_root_count,
-		.allow_unverified = load->options->unverified_symbols,
-	};
-
-	if (!options.root_count)
-		return 0;
-	load->has_symbols = true;
-	return fs_names_ask(&load->symbols, &load->decoder, options, error);
-}
-
 /* ---- the decoding thread ---- */
 
 static int decode_all(struct load *load)
@@ -284,7 +241,7 @@ static int decode_all(struct load *load)
 	if (load->decoder.rollup.undetailed_lines)
 		fs_loss_add(&load->session.loss, FS_LOSS_UNDETAILED_LINES,
 			    load->decoder.rollup.undetailed_lines, 0, UINT64_MAX, "lines");
-	return ask_binaries(load, error);
+	return 0;
 }
 
 static void *run_decoder(void *context)
@@ -399,6 +356,17 @@ static int run_both(struct load *load)
 
 /* ---- all of it ---- */
 
+static int name_code(struct load *load)
+{
+	const struct fs_symbol_options options = {
+		.roots = load->options->symbol_roots,
+		.root_count = load->options->symbol_root_count,
+		.allow_unverified = load->options->unverified_symbols,
+	};
+
+	return fs_name_trace(load->db, load->facts.id, options, load->error);
+}
+
 static int load_trace(struct load *load, struct fs_load_result *result)
 {
 	struct fs_id_bases bases;
@@ -428,9 +396,10 @@ static int load_trace(struct load *load, struct fs_load_result *result)
 	load->facts.sha256 = load->hash.hex;
 	object = json_object_new_object();
 	load->facts.options = describe_options(load, object);
-	code = fs_store_trace(load->db, &load->decoder, &load->facts,
-			      load->has_symbols ? &load->symbols : NULL, load->error);
+	code = fs_store_trace(load->db, &load->decoder, &load->facts, load->error);
 	json_object_put(object);
+	if (!code && load->options->symbol_root_count)
+		code = name_code(load);
 	result->trace_id = load->facts.id;
 	return code;
 }
@@ -438,7 +407,6 @@ static int load_trace(struct load *load, struct fs_load_result *result)
 static void free_load(struct load *load)
 {
 	fs_hash_file_end(&load->hash, NULL);
-	fs_names_free(&load->symbols);
 	free(load->name);
 	fs_queue_free(&load->queue);
 	fs_decoder_close(&load->decoder);
@@ -452,7 +420,6 @@ int fs_load(sqlite3 *db, const struct fs_load_options *options, struct fs_load_r
 	struct fs_load_result result = { 0 };
 	int code;
 
-	fs_names_init(&load.symbols);
 	code = fs_session_open(&load.session, options->path, error);
 	if (!code)
 		code = load_trace(&load, &result);

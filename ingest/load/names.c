@@ -1,197 +1,559 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How it works: queries lie in two arrays, of code and of data, sorted by DSO, so that each DSO's
- * are a slice. They are counted, placed and filled.
+ * How it works: code and data addresses are read from the database sorted by DSO, so that each
+ * DSO's questions and answers are a slice of one array. fs_symbolise() answers them; the answers
+ * become rows in the order of the DSOs, so that they are the same whenever they are asked.
  */
 #include "ingest/load/names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/vector.h"
+#include "ingest/load/rows.h"
+#include "schema/schema.h"
 
-void fs_names_init(struct fs_names *names)
+struct dso {
+	int64_t id;
+	uint32_t path, build_id; /* interned; FS_SYMBOL_NONE: not told */
+	int64_t first_type, first_function;
+};
+
+struct object {
+	int64_t space, addr; /* space 0: not known */
+};
+
+struct naming {
+	sqlite3 *db;
+	int64_t trace;
+	struct fs_error *error;
+	struct fs_rows rows;
+	struct fs_interner paths;
+	struct fs_interner strings;
+	struct dso *dsos;
+	struct fs_symbol_dso *asked; /* as many, in the same order */
+	size_t dso_count, dso_capacity;
+	int64_t *codes; /* code.id of each query */
+	struct fs_symbol_query *queries;
+	struct fs_symbol_result *results;
+	size_t code_count, code_capacity, query_capacity;
+	struct object *objects;
+	struct fs_symbol_object_query *object_queries;
+	struct fs_symbol_object *answers;
+	size_t object_count, object_capacity, object_query_capacity;
+};
+
+/* ---- questions ---- */
+
+/*
+ * Data is counted from the nearest executable mapping of a file below it in its process image, or
+ * where a forked image has none, in its parent's: perf rarely records mappings of data, and one
+ * page of a file may hold the ends of two segments. The binary need not be the one that holds the
+ * address; it says so itself.
+ */
+static const char *const find_objects[] = {
+	"CREATE TEMP TABLE t_text (pid INTEGER, addr INTEGER, pgoff INTEGER, dso_id INTEGER, "
+	"since INTEGER)",
+	"INSERT INTO t_text SELECT m.pid, m.addr, m.pgoff, m.dso_id, coalesce(m.time_ns, 0) "
+	"FROM map AS m JOIN dso AS d ON d.id = m.dso_id WHERE m.trace_id = :trace AND m.pid IS NOT "
+	"NULL AND NOT m.data AND d.path LIKE '/%' AND d.path NOT LIKE '//%'",
+	"CREATE INDEX temp.t_text_place ON t_text (pid, addr)",
+	"CREATE TEMP TABLE t_address AS SELECT DISTINCT space_id, addr FROM access WHERE trace_id "
+	"= :trace AND space_id IS NOT NULL",
+	"CREATE TEMP TABLE t_image (space INTEGER, pid INTEGER, since INTEGER, depth INTEGER)",
+	"INSERT INTO t_image WITH RECURSIVE up (space, id, depth) AS (SELECT DISTINCT space_id, "
+	"space_id, 0 FROM t_address UNION ALL SELECT up.space, s.parent_id, depth + 1 FROM up JOIN "
+	"space AS s ON s.id = up.id WHERE s.parent_id IS NOT NULL AND depth < 8) SELECT up.space, "
+	"s.pid, coalesce(s.start_ns, 0), depth FROM up JOIN space AS s ON s.id = up.id WHERE "
+	"s.kind = 'process' AND s.trace_id = :trace",
+	"CREATE INDEX temp.t_image_space ON t_image (space)",
+	"CREATE TEMP TABLE t_object AS SELECT space_id, addr, below, min(depth) AS depth FROM "
+	"(SELECT a.space_id, a.addr, i.depth, (SELECT t.rowid FROM t_text AS t WHERE t.pid = i.pid "
+	"AND t.addr <= a.addr AND t.since >= i.since ORDER BY t.addr DESC LIMIT 1) AS below FROM "
+	"t_address AS a JOIN t_image AS i ON i.space = a.space_id) WHERE below IS NOT NULL GROUP "
+	"BY space_id, addr",
+};
+
+static const char *const drop_objects[] = { "DROP TABLE t_text", "DROP TABLE t_address",
+					    "DROP TABLE t_image", "DROP TABLE t_object" };
+
+static int sql_fail(struct naming *naming)
 {
-	*names = (struct fs_names){ 0 };
-	fs_interner_init(&names->strings);
+	return fs_sql_fail(naming->db, NULL, naming->error);
 }
 
-void fs_names_free(struct fs_names *names)
+static int no_memory(struct naming *naming)
 {
-	for (size_t i = 0; i < names->dso_count; i++)
-		fs_symbol_dso_free(&names->dsos[i]);
-	free(names->dsos);
-	free(names->dso_of);
-	free(names->result_of);
-	free(names->queries);
-	free(names->results);
-	free(names->objects);
-	free(names->object_queries);
-	free(names->object_answers);
-	fs_interner_free(&names->strings);
+	return fs_fail(naming->error, FS_NOMEM, "out of memory for the names of a trace");
 }
 
-/* Whether a binary can be looked for: code of it was sampled, or data that may be its own. */
-static bool is_wanted(const struct fs_session *session, const struct fs_dso *dso, size_t objects)
+/* Prepare a statement with :trace bound. */
+static int prepare(struct naming *naming, const char *sql, sqlite3_stmt **ret_statement)
 {
-	const char *path = fs_interned(&session->strings, dso->path, NULL);
+	int index;
 
-	return (dso->samples || objects) && path[0] == '/' && path[1] != '/';
+	if (sqlite3_prepare_v2(naming->db, sql, -1, ret_statement, NULL) != SQLITE_OK)
+		return sql_fail(naming);
+	index = sqlite3_bind_parameter_index(*ret_statement, ":trace");
+	if (index)
+		sqlite3_bind_int64(*ret_statement, index, naming->trace);
+	return 0;
 }
 
-/* Note the data addresses that two threads touched, with the DSO to ask; counts those by DSO. */
-static int collect_objects(struct fs_names *names, const struct fs_decoder *decoder, size_t *counts)
+static int run_all(struct naming *naming, const char *const *statements, size_t count)
 {
-	const struct fs_session *session = decoder->session;
-	const struct fs_rollup *rollup = &decoder->rollup;
+	for (size_t i = 0; i < count; i++) {
+		sqlite3_stmt *statement;
+		int code;
 
-	for (size_t i = 0; i < rollup->group_count; i++) {
-		const struct fs_rollup_group *group = &rollup->groups[i];
-		int64_t map;
-
-		if (i && group[-1].space == group->space && group[-1].addr == group->addr)
-			continue;
-		map = fs_maps_below(&session->maps, &session->threads, &session->strings,
-				    group->space, group->addr);
-		if (map == FS_NONE)
-			continue;
-		FS_TRY(FS_RESERVE(names->objects, names->object_capacity, names->object_count + 1));
-		names->objects[names->object_count++] = (struct fs_object_asked){
-			.addr = group->addr,
-			.space = group->space,
-			.dso = session->maps.maps[map].dso,
-			.query = (size_t)map, /* until it is placed */
-		};
-		counts[session->maps.maps[map].dso]++;
+		FS_TRY(prepare(naming, statements[i], &statement));
+		code = sqlite3_step(statement);
+		sqlite3_finalize(statement);
+		if (code != SQLITE_DONE)
+			return sql_fail(naming);
 	}
 	return 0;
 }
 
-static const char *text_or_null(const struct fs_session *session, int64_t id)
+/* Call `take` for each row of a query. */
+static int each_row(struct naming *naming, const char *sql,
+		    int (*take)(struct naming *naming, sqlite3_stmt *row))
 {
-	return id == FS_NONE ? NULL : fs_interned(&session->strings, (uint32_t)id, NULL);
+	sqlite3_stmt *statement;
+	int step = SQLITE_DONE;
+	int code;
+
+	FS_TRY(prepare(naming, sql, &statement));
+	code = 0;
+	while (!code && (step = sqlite3_step(statement)) == SQLITE_ROW)
+		code = take(naming, statement);
+	if (!code && step != SQLITE_DONE)
+		code = sql_fail(naming);
+	sqlite3_finalize(statement);
+	return code;
 }
 
-/* Choose the DSOs that are asked. */
-static void choose_dsos(struct fs_names *names, const struct fs_session *session,
-			const size_t *objects)
+static int intern_column(struct naming *naming, sqlite3_stmt *row, int column, uint32_t *ret_id)
 {
-	for (size_t i = 0; i < session->maps.dso_count; i++) {
-		const struct fs_dso *dso = &session->maps.dsos[i];
+	const char *text = (const char *)sqlite3_column_text(row, column);
 
-		if (!is_wanted(session, dso, objects[i]))
-			continue;
-		names->dsos[names->dso_count] = (struct fs_symbol_dso){
-			.path = fs_interned(&session->strings, dso->path, NULL),
+	*ret_id = FS_SYMBOL_NONE;
+	if (text &&
+	    fs_intern(&naming->paths, text, (size_t)sqlite3_column_bytes(row, column), ret_id))
+		return no_memory(naming);
+	return 0;
+}
+
+static int take_dso(struct naming *naming, sqlite3_stmt *row)
+{
+	struct dso dso = { .id = sqlite3_column_int64(row, 0) };
+
+	FS_TRY(intern_column(naming, row, 1, &dso.path));
+	FS_TRY(intern_column(naming, row, 2, &dso.build_id));
+	if (dso.path == FS_SYMBOL_NONE)
+		return 0;
+	if (FS_RESERVE(naming->dsos, naming->dso_capacity, naming->dso_count + 1))
+		return no_memory(naming);
+	naming->dsos[naming->dso_count++] = dso;
+	return 0;
+}
+
+/* The DSO of a row that comes sorted by DSO: the current one or one behind it; NULL: not asked. */
+static struct fs_symbol_dso *find_asked(struct naming *naming, int64_t id)
+{
+	size_t low = 0;
+	size_t high = naming->dso_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (naming->dsos[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < naming->dso_count && naming->dsos[low].id == id ? &naming->asked[low] : NULL;
+}
+
+static int take_code(struct naming *naming, sqlite3_stmt *row)
+{
+	struct fs_symbol_dso *dso = find_asked(naming, sqlite3_column_int64(row, 1));
+
+	if (!dso)
+		return 0;
+	if (FS_RESERVE(naming->codes, naming->code_capacity, naming->code_count + 1) ||
+	    FS_RESERVE(naming->queries, naming->query_capacity, naming->code_count + 1))
+		return no_memory(naming);
+	naming->queries[naming->code_count] = (struct fs_symbol_query){
+		.offset = (uint64_t)sqlite3_column_int64(row, 2),
+		.exact = sqlite3_column_int(row, 3),
+	};
+	naming->codes[naming->code_count++] = sqlite3_column_int64(row, 0);
+	dso->query_count++;
+	return 0;
+}
+
+static int take_object(struct naming *naming, sqlite3_stmt *row)
+{
+	struct fs_symbol_dso *dso = find_asked(naming, sqlite3_column_int64(row, 2));
+	uint64_t addr = (uint64_t)sqlite3_column_int64(row, 1);
+
+	if (!dso)
+		return 0;
+	if (FS_RESERVE(naming->objects, naming->object_capacity, naming->object_count + 1) ||
+	    FS_RESERVE(naming->object_queries, naming->object_query_capacity,
+		       naming->object_count + 1))
+		return no_memory(naming);
+	naming->objects[naming->object_count] =
+		(struct object){ sqlite3_column_int64(row, 0), (int64_t)addr };
+	naming->object_queries[naming->object_count++] = (struct fs_symbol_object_query){
+		.offset = (uint64_t)sqlite3_column_int64(row, 4),
+		.distance = addr - (uint64_t)sqlite3_column_int64(row, 3),
+	};
+	dso->object_query_count++;
+	return 0;
+}
+
+/* Point each DSO to its slices. */
+static int place(struct naming *naming)
+{
+	size_t codes = 0;
+	size_t objects = 0;
+
+	naming->results = calloc(naming->code_count + 1, sizeof(*naming->results));
+	naming->answers = calloc(naming->object_count + 1, sizeof(*naming->answers));
+	if (!naming->results || !naming->answers)
+		return no_memory(naming);
+	for (size_t i = 0; i < naming->dso_count; i++) {
+		struct fs_symbol_dso *dso = &naming->asked[i];
+
+		dso->queries = naming->queries + codes;
+		dso->results = naming->results + codes;
+		dso->object_queries = naming->object_queries + objects;
+		dso->objects = naming->answers + objects;
+		codes += dso->query_count;
+		objects += dso->object_query_count;
+	}
+	return 0;
+}
+
+static int read_questions(struct naming *naming)
+{
+	FS_TRY(run_all(naming, find_objects, sizeof(find_objects) / sizeof(find_objects[0])));
+	FS_TRY(each_row(naming,
+			"SELECT id, path, build_id FROM dso WHERE trace_id = :trace AND path LIKE "
+			"'/%' AND path NOT LIKE '//%' AND kind NOT LIKE 'guest%' AND (samples > 0 "
+			"OR id IN (SELECT t.dso_id "
+			"FROM t_object AS o JOIN t_text AS t ON t.rowid = o.below)) ORDER BY id",
+			take_dso));
+	naming->asked = calloc(naming->dso_count + 1, sizeof(*naming->asked));
+	if (!naming->asked)
+		return no_memory(naming);
+	for (size_t i = 0; i < naming->dso_count; i++) {
+		const struct dso *dso = &naming->dsos[i];
+
+		naming->asked[i] = (struct fs_symbol_dso){
+			.path = fs_interned(&naming->paths, dso->path, NULL),
 			.fd = -1,
-			.build_id = text_or_null(session, dso->build_id),
+			.build_id = dso->build_id == FS_SYMBOL_NONE
+					    ? NULL
+					    : fs_interned(&naming->paths, dso->build_id, NULL),
 		};
-		names->dso_of[i] = ++names->dso_count;
 	}
+	FS_TRY(each_row(naming,
+			"SELECT id, dso_id, offset, exact FROM code WHERE trace_id = :trace AND "
+			"dso_id IS NOT NULL AND offset IS NOT NULL ORDER BY dso_id, id",
+			take_code));
+	FS_TRY(each_row(naming,
+			"SELECT o.space_id, o.addr, t.dso_id, t.addr, t.pgoff FROM t_object AS o "
+			"JOIN t_text AS t ON t.rowid = o.below ORDER BY t.dso_id, o.space_id, "
+			"o.addr",
+			take_object));
+	FS_TRY(place(naming));
+	return run_all(naming, drop_objects, sizeof(drop_objects) / sizeof(drop_objects[0]));
 }
 
-static struct fs_symbol_dso *asked(struct fs_names *names, int64_t dso)
+/* ---- answers ---- */
+
+/* A binary was read for it; else what is there already stays. */
+static bool is_answered(const struct fs_symbol_dso *dso)
 {
-	return dso != FS_NONE && names->dso_of[dso] ? &names->dsos[names->dso_of[dso] - 1] : NULL;
+	return dso->arch != NULL;
 }
 
-static void place_codes(struct fs_names *names, const struct fs_decoder *decoder)
+static const char *text(const struct naming *naming, uint32_t id)
 {
-	size_t codes = decoder->code_ids.count;
-	size_t used = 0;
-
-	for (size_t i = 0; i < codes; i++) {
-		struct fs_symbol_dso *dso = asked(names, fs_decoder_code(decoder, i)->dso);
-
-		if (dso)
-			dso->query_count++;
-	}
-	for (size_t i = 0; i < names->dso_count; i++) {
-		struct fs_symbol_dso *dso = &names->dsos[i];
-
-		dso->queries = names->queries + used;
-		dso->results = names->results + used;
-		used += dso->query_count;
-		dso->query_count = 0;
-	}
-	for (size_t i = 0; i < codes; i++) {
-		const struct fs_code *code = fs_decoder_code(decoder, i);
-		struct fs_symbol_dso *dso = asked(names, code->dso);
-
-		if (!dso)
-			continue;
-		names->result_of[i] = dso->query_count;
-		names->queries[dso->queries - names->queries + (ptrdiff_t)dso->query_count++] =
-			(struct fs_symbol_query){ .offset = code->offset, .exact = code->exact };
-	}
+	return id == FS_SYMBOL_NONE ? NULL : fs_interned(&naming->strings, id, NULL);
 }
 
-static void place_objects(struct fs_names *names, const struct fs_maps *maps)
+static int forget_dso(struct naming *naming, int64_t id)
 {
-	size_t used = 0;
+	static const char *const statements[] = {
+		"DELETE FROM field WHERE type_id IN (SELECT id FROM type WHERE dso_id = %lld)",
+		"DELETE FROM type WHERE dso_id = %lld",
+		"DELETE FROM variable WHERE dso_id = %lld",
+		"DELETE FROM function WHERE dso_id = %lld",
+	};
+	char sql[160];
 
-	for (size_t i = 0; i < names->object_count; i++) {
-		struct fs_symbol_dso *dso = asked(names, names->objects[i].dso);
-
-		if (dso)
-			dso->object_query_count++;
+	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
+		snprintf(sql, sizeof(sql), statements[i], (long long)id);
+		FS_TRY(fs_sql_run(naming->db, sql, naming->error));
 	}
-	for (size_t i = 0; i < names->dso_count; i++) {
-		struct fs_symbol_dso *dso = &names->dsos[i];
-
-		dso->object_queries = names->object_queries + used;
-		dso->objects = names->object_answers + used;
-		used += dso->object_query_count;
-		dso->object_query_count = 0;
-	}
-	for (size_t i = 0; i < names->object_count; i++) {
-		struct fs_object_asked *object = &names->objects[i];
-		const struct fs_map *map = &maps->maps[object->query];
-		struct fs_symbol_dso *dso = asked(names, object->dso);
-		ptrdiff_t first;
-
-		if (!dso)
-			continue;
-		first = dso->object_queries - names->object_queries;
-		object->query = dso->object_query_count++;
-		names->object_queries[first + (ptrdiff_t)object->query] =
-			(struct fs_symbol_object_query){
-				.offset = map->pgoff,
-				.distance = object->addr - map->start,
-			};
-	}
-}
-
-static int make_queries(struct fs_names *names, const struct fs_decoder *decoder, size_t *counts)
-{
-	const struct fs_session *session = decoder->session;
-	size_t codes = decoder->code_ids.count;
-
-	FS_TRY(collect_objects(names, decoder, counts));
-	names->dsos = calloc(session->maps.dso_count + 1, sizeof(*names->dsos));
-	names->dso_of = calloc(session->maps.dso_count + 1, sizeof(*names->dso_of));
-	names->result_of = calloc(codes + 1, sizeof(*names->result_of));
-	names->queries = calloc(codes + 1, sizeof(*names->queries));
-	names->results = calloc(codes + 1, sizeof(*names->results));
-	names->object_queries = calloc(names->object_count + 1, sizeof(*names->object_queries));
-	names->object_answers = calloc(names->object_count + 1, sizeof(*names->object_answers));
-	if (!names->dsos || !names->dso_of || !names->result_of || !names->queries ||
-	    !names->results || !names->object_queries || !names->object_answers)
-		return FS_NOMEM;
-	choose_dsos(names, session, counts);
-	place_codes(names, decoder);
-	place_objects(names, &session->maps);
 	return 0;
 }
 
-int fs_names_ask(struct fs_names *names, const struct fs_decoder *decoder,
-		 struct fs_symbol_options options, struct fs_error *error)
+static int write_dsos(struct naming *naming)
 {
-	size_t *counts = calloc(decoder->session->maps.dso_count + 1, sizeof(*counts));
-	int code = counts ? make_queries(names, decoder, counts) : FS_NOMEM;
+	static const char sql[] =
+		"UPDATE dso SET symbols = ?2, symbols_reason = ?3 WHERE id = ?1 AND (?4 OR symbols "
+		"NOT IN ('verified', 'unverified', 'stripped'))";
+	sqlite3_stmt *update;
+	int code = 0;
 
-	free(counts);
-	if (code)
-		return fs_fail(error, FS_NOMEM, "out of memory");
-	options.strings = &names->strings;
-	return fs_symbolise(&options, names->dsos, names->dso_count, NULL, error);
+	FS_TRY(prepare(naming, sql, &update));
+	for (size_t i = 0; !code && i < naming->dso_count; i++) {
+		const struct fs_symbol_dso *dso = &naming->asked[i];
+
+		sqlite3_bind_int64(update, 1, naming->dsos[i].id);
+		sqlite3_bind_text(update, 2, fs_symbols_name(dso->symbols), -1, SQLITE_STATIC);
+		sqlite3_bind_text(update, 3, dso->reason[0] ? dso->reason : NULL, -1,
+				  SQLITE_STATIC);
+		sqlite3_bind_int(update, 4, is_answered(dso));
+		if (sqlite3_step(update) != SQLITE_DONE)
+			code = sql_fail(naming);
+		sqlite3_reset(update);
+		if (!code && is_answered(dso))
+			code = forget_dso(naming, naming->dsos[i].id);
+	}
+	sqlite3_finalize(update);
+	return code;
+}
+
+static int write_types(struct naming *naming, int64_t next)
+{
+	struct fs_rows *rows = &naming->rows;
+
+	FS_TRY(fs_rows_begin(rows, "type"));
+	for (size_t i = 0; i < naming->dso_count; i++) {
+		const struct fs_symbol_dso *dso = &naming->asked[i];
+
+		naming->dsos[i].first_type = next;
+		for (size_t k = 0; k < dso->type_count; k++) {
+			fs_rows_integer(rows, next++);
+			fs_rows_integer(rows, naming->trace);
+			fs_rows_integer(rows, naming->dsos[i].id);
+			fs_rows_text(rows, text(naming, dso->types[k].name));
+			fs_rows_text(rows, fs_type_kind_name(dso->types[k].kind));
+			fs_rows_optional(rows, dso->types[k].size, (int64_t)dso->types[k].size);
+			FS_TRY(fs_rows_end(rows));
+		}
+	}
+	return 0;
+}
+
+static int write_fields(struct naming *naming, const struct fs_symbol_dso *dso, int64_t first)
+{
+	struct fs_rows *rows = &naming->rows;
+	uint32_t type = FS_SYMBOL_NONE;
+	int64_t index = 0;
+
+	for (size_t i = 0; i < dso->field_count; i++) {
+		const struct fs_symbol_field *field = &dso->fields[i];
+
+		index = field->type == type ? index + 1 : 0;
+		type = field->type;
+		fs_rows_integer(rows, first + type);
+		fs_rows_integer(rows, index);
+		fs_rows_text(rows, text(naming, field->name));
+		fs_rows_text(rows, text(naming, field->type_name));
+		fs_rows_optional(rows, field->member != FS_SYMBOL_NONE, first + field->member);
+		fs_rows_integer(rows, (int64_t)field->offset);
+		fs_rows_integer(rows, (int64_t)field->size);
+		fs_rows_optional(rows, field->elements, (int64_t)field->elements);
+		fs_rows_optional(rows, field->bit_size, field->bit_offset);
+		fs_rows_optional(rows, field->bit_size, field->bit_size);
+		fs_rows_integer(rows, field->base_class);
+		FS_TRY(fs_rows_end(rows));
+	}
+	return 0;
+}
+
+static int write_variables(struct naming *naming)
+{
+	struct fs_rows *rows = &naming->rows;
+	const struct object *asked = naming->objects;
+
+	FS_TRY(fs_rows_begin(rows, "variable"));
+	for (size_t i = 0; i < naming->dso_count; i++) {
+		const struct fs_symbol_dso *dso = &naming->asked[i];
+
+		for (size_t k = 0; k < dso->object_query_count; k++, asked++) {
+			const struct fs_symbol_object *object = &dso->objects[k];
+			bool typed = object->type != FS_SYMBOL_NONE;
+
+			if (object->name == FS_SYMBOL_NONE)
+				continue;
+			fs_rows_integer(rows, naming->trace);
+			fs_rows_integer(rows, asked->space);
+			fs_rows_integer(rows, asked->addr);
+			fs_rows_integer(rows, naming->dsos[i].id);
+			fs_rows_text(rows, text(naming, object->name));
+			fs_rows_integer(rows, asked->addr - (int64_t)object->offset);
+			fs_rows_optional(rows, object->size, (int64_t)object->size);
+			fs_rows_optional(rows, typed, naming->dsos[i].first_type + object->type);
+			fs_rows_text(rows, text(naming, object->field));
+			FS_TRY(fs_rows_end(rows));
+		}
+	}
+	return 0;
+}
+
+static int write_functions(struct naming *naming, int64_t next)
+{
+	struct fs_rows *rows = &naming->rows;
+
+	FS_TRY(fs_rows_begin(rows, "function"));
+	for (size_t i = 0; i < naming->dso_count; i++) {
+		const struct fs_symbol_dso *dso = &naming->asked[i];
+
+		naming->dsos[i].first_function = next;
+		for (size_t k = 0; k < dso->function_count; k++) {
+			const struct fs_symbol_function *function = &dso->functions[k];
+
+			fs_rows_integer(rows, next++);
+			fs_rows_integer(rows, naming->dsos[i].id);
+			fs_rows_text(rows, text(naming, function->name));
+			fs_rows_text(rows, text(naming, function->linkage_name));
+			fs_rows_integer(rows, (int64_t)function->address);
+			fs_rows_integer(rows, (int64_t)function->size);
+			FS_TRY(fs_rows_end(rows));
+		}
+	}
+	return 0;
+}
+
+/* A width that a watchpoint told stays where the instruction tells none. */
+static const char update_code[] =
+	"UPDATE code SET function_id = ?2, function_offset = ?3, file = ?4, line = ?5, op = ?6, "
+	"width = iif(?7 IS NULL AND operand_method = 'watchpoint', width, ?7), base_register = ?8, "
+	"displacement = ?9, operand_method = iif(?7 IS NULL AND operand_method = 'watchpoint', "
+	"operand_method, ?10), type_id = ?11, type_offset = ?12, type_stride = ?13, type_within = "
+	"?14, type_method = ?15, type_variable = ?16, field = ?17 WHERE id = ?1";
+
+static void bind_optional(sqlite3_stmt *update, int index, bool present, int64_t value)
+{
+	if (present)
+		sqlite3_bind_int64(update, index, value);
+	else
+		sqlite3_bind_null(update, index);
+}
+
+static void bind_text(sqlite3_stmt *update, int index, const char *value)
+{
+	sqlite3_bind_text(update, index, value, -1, SQLITE_STATIC);
+}
+
+static int write_code(struct naming *naming, sqlite3_stmt *update, const struct dso *dso,
+		      int64_t id, const struct fs_symbol_result *result)
+{
+	bool named = result->function != FS_SYMBOL_NONE;
+	bool typed = result->type != FS_SYMBOL_NONE;
+	bool based = result->base_register != FS_SYMBOL_NONE;
+	int step;
+
+	sqlite3_bind_int64(update, 1, id);
+	bind_optional(update, 2, named, dso->first_function + result->function);
+	bind_optional(update, 3, named, (int64_t)result->function_offset);
+	bind_text(update, 4, text(naming, result->file));
+	bind_optional(update, 5, result->line, result->line);
+	bind_optional(update, 6, result->op >= 0, result->op);
+	bind_optional(update, 7, result->width, result->width);
+	bind_text(update, 8, text(naming, result->base_register));
+	bind_optional(update, 9, based, result->displacement);
+	bind_text(update, 10, fs_operand_method_name(result->method));
+	bind_optional(update, 11, typed, dso->first_type + result->type);
+	bind_optional(update, 12, typed, result->type_offset);
+	bind_optional(update, 13, typed, result->stride);
+	bind_optional(update, 14, typed, result->within);
+	bind_text(update, 15, typed ? fs_type_method_name(result->type_method) : NULL);
+	bind_text(update, 16, typed ? text(naming, result->variable) : NULL);
+	bind_text(update, 17, typed ? text(naming, result->field) : NULL);
+	step = sqlite3_step(update);
+	sqlite3_reset(update);
+	return step == SQLITE_DONE ? 0 : sql_fail(naming);
+}
+
+static int write_codes(struct naming *naming)
+{
+	const int64_t *id = naming->codes;
+	sqlite3_stmt *update;
+	int code = 0;
+
+	FS_TRY(prepare(naming, update_code, &update));
+	for (size_t i = 0; !code && i < naming->dso_count; i++) {
+		const struct fs_symbol_dso *dso = &naming->asked[i];
+
+		for (size_t k = 0; !code && k < dso->query_count; k++, id++) {
+			if (is_answered(dso))
+				code = write_code(naming, update, &naming->dsos[i], *id,
+						  &dso->results[k]);
+		}
+	}
+	sqlite3_finalize(update);
+	return code;
+}
+
+static int write_answers(struct naming *naming)
+{
+	int64_t type;
+	int64_t function;
+
+	FS_TRY(write_dsos(naming));
+	FS_TRY(fs_rows_next_id(naming->db, "type", "id", &type, naming->error));
+	FS_TRY(fs_rows_next_id(naming->db, "function", "id", &function, naming->error));
+	FS_TRY(write_types(naming, type));
+	FS_TRY(fs_rows_begin(&naming->rows, "field"));
+	for (size_t i = 0; i < naming->dso_count; i++)
+		FS_TRY(write_fields(naming, &naming->asked[i], naming->dsos[i].first_type));
+	FS_TRY(write_variables(naming));
+	FS_TRY(write_functions(naming, function));
+	return write_codes(naming);
+}
+
+static void free_naming(struct naming *naming)
+{
+	fs_rows_close(&naming->rows);
+	for (size_t i = 0; naming->asked && i < naming->dso_count; i++)
+		fs_symbol_dso_free(&naming->asked[i]);
+	free(naming->asked);
+	free(naming->dsos);
+	free(naming->codes);
+	free(naming->queries);
+	free(naming->results);
+	free(naming->objects);
+	free(naming->object_queries);
+	free(naming->answers);
+	fs_interner_free(&naming->paths);
+	fs_interner_free(&naming->strings);
+}
+
+int fs_name_trace(sqlite3 *db, int64_t trace, struct fs_symbol_options options,
+		  struct fs_error *error)
+{
+	struct naming naming = {
+		.db = db, .trace = trace, .error = error, .rows = { .db = db, .error = error }
+	};
+	int code;
+
+	fs_interner_init(&naming.paths);
+	fs_interner_init(&naming.strings);
+	options.strings = &naming.strings;
+	code = read_questions(&naming);
+	if (!code)
+		code = fs_symbolise(&options, naming.asked, naming.dso_count, NULL, error);
+	if (!code)
+		code = write_answers(&naming);
+	free_naming(&naming);
+	return code;
 }

@@ -1,45 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the binaries under the symbol roots say of a trace's code and data addresses.
+ * Names for a trace that is in the database: what the binaries under symbol roots say of its code
+ * and of its shared data addresses. The same at ingest and any time later.
  */
 #ifndef FS_LOAD_NAMES_H
 #define FS_LOAD_NAMES_H
 
-#include "ingest/load/decode.h"
+#include <sqlite3.h>
+
 #include "ingest/symbol/symbol.h"
 
-/* A data address of which a binary was asked what variable holds it. */
-struct fs_object_asked {
-	uint64_t addr;
-	uint32_t space;
-	uint32_t dso; /* of the session */
-	size_t query; /* in its DSO's object queries */
-};
-
-/* The binaries' answers. */
-struct fs_names {
-	struct fs_symbol_dso *dsos; /* those that were asked, in the session's order */
-	size_t dso_count;
-	size_t *dso_of;	   /* of each session DSO: index in dsos + 1, 0: not asked */
-	size_t *result_of; /* of each code: index in its DSO's results */
-	struct fs_symbol_query *queries;
-	struct fs_symbol_result *results;
-	struct fs_object_asked *objects;
-	size_t object_count, object_capacity;
-	struct fs_symbol_object_query *object_queries;
-	struct fs_symbol_object *object_answers;
-	struct fs_interner strings;
-};
-
-void fs_names_init(struct fs_names *names);
-void fs_names_free(struct fs_names *names);
-
 /*
- * Ask about every code address of a decoder, and about the shared data addresses of its roll-up,
- * which must be finished. `options` says where the binaries are; its strings are set here. Fails
- * as fs_symbolise() does.
+ * Ask the binaries about every code address of a trace and every data address in `access`, and
+ * write functions, types, fields, variables, and the columns of `code` and `dso` that hold them.
+ * What an earlier call named stays where no binary is found now. `options` says where the
+ * binaries are; its `strings` is not used. Inside the caller's open transaction, which is to be
+ * rolled back on failure; fails as fs_symbolise() does, and FS_OUTPUT for the database.
  */
-int fs_names_ask(struct fs_names *names, const struct fs_decoder *decoder,
-		 struct fs_symbol_options options, struct fs_error *error);
+int fs_name_trace(sqlite3 *db, int64_t trace, struct fs_symbol_options options,
+		  struct fs_error *error);
 
 #endif

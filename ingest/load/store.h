@@ -8,7 +8,6 @@
 #include <sqlite3.h>
 
 #include "ingest/load/decode.h"
-#include "ingest/load/names.h"
 
 /* What fs_store_trace() needs beside the decoder. */
 struct fs_trace_facts {
@@ -17,13 +16,12 @@ struct fs_trace_facts {
 	const char *sha256;   /* hex */
 	const char *options;  /* JSON */
 	uint64_t fingerprint; /* of some blocks of the input, to find it again quickly */
-	int64_t dso_base, function_base, type_base;
+	int64_t dso_base, function_base;
 };
 
-/* Write all rows of a trace but samples. The decoder has finished, its roll-up too. */
+/* Write all rows of a trace but samples and names. The decoder has finished, its roll-up too. */
 int fs_store_trace(sqlite3 *db, const struct fs_decoder *decoder,
-		   const struct fs_trace_facts *facts, const struct fs_names *symbols,
-		   struct fs_error *error);
+		   const struct fs_trace_facts *facts, struct fs_error *error);
 
 /* What an event is taken for: event.role; NULL: nothing special. */
 const char *fs_event_role(const struct fs_event *event, bool is_spe);

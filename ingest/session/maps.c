@@ -6,7 +6,7 @@
 #include "common/error.h"
 #include "common/vector.h"
 
-enum { FORK_DEPTH_MAX = 64, BELOW_MAX = 64 };
+enum { FORK_DEPTH_MAX = 64 };
 
 void fs_maps_init(struct fs_maps *maps)
 {
@@ -294,46 +294,4 @@ int64_t fs_maps_find(const struct fs_maps *maps, const struct fs_threads *thread
 		space = image->parent;
 	}
 	return query.best;
-}
-
-/* The first mapping of a process that starts behind an address. */
-static size_t first_behind(const struct fs_maps *maps, uint32_t pid, uint64_t address)
-{
-	size_t low = 0;
-	size_t high = maps->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct fs_map *map = &maps->maps[middle];
-
-		if (map->pid < pid || (map->pid == pid && map->start <= address))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-int64_t fs_maps_below(const struct fs_maps *maps, const struct fs_threads *threads,
-		      const struct fs_interner *strings, int64_t space, uint64_t address)
-{
-	for (int depth = 0; space != FS_NONE && depth < FORK_DEPTH_MAX; depth++) {
-		const struct fs_space *image = &threads->spaces[space];
-		size_t at = first_behind(maps, image->pid, address);
-
-		if (image->kind != FS_SPACE_PROCESS)
-			break;
-		for (int steps = 0; at-- && steps < BELOW_MAX; steps++) {
-			const struct fs_map *map = &maps->maps[at];
-			const char *path;
-
-			if (map->pid != image->pid)
-				break;
-			path = fs_interned(strings, maps->dsos[map->dso].path, NULL);
-			if (!map->data && path[0] == '/' && path[1] != '/')
-				return (int64_t)at;
-		}
-		space = image->parent;
-	}
-	return FS_NONE;
 }

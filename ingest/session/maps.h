@@ -73,13 +73,4 @@ int fs_maps_settle(struct fs_maps *maps);
 int64_t fs_maps_find(const struct fs_maps *maps, const struct fs_threads *threads, int64_t space,
 		     uint64_t address, uint64_t time_ns, uint64_t *ret_from, uint64_t *ret_to);
 
-/*
- * The mapping of a file (an absolute path) from which a data address of an image is counted: the
- * nearest executable one below it, for perf rarely records mappings of data, and one page of a
- * file may hold the ends of two segments. FS_NONE if there is none. It need not be of the binary
- * that holds the address.
- */
-int64_t fs_maps_below(const struct fs_maps *maps, const struct fs_threads *threads,
-		      const struct fs_interner *strings, int64_t space, uint64_t address);
-
 #endif
