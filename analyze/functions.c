@@ -18,13 +18,14 @@
  * that does instead of an error: one absurd number in a trace must not cost all findings. 128
  * bits hold the exact sum of any number of rows, so that a window may also take rows out again.
  */
-__extension__ typedef __int128 wide;
+__extension__ typedef __int128 wide __attribute__((aligned(8))); /* SQLite's memory is no more */
 
 struct sum {
 	wide integers;
 	double reals; /* of all values, when some are not integers */
 	sqlite3_int64 count, real_count;
 };
+_Static_assert(_Alignof(struct sum) <= 8, "sqlite3_aggregate_context() aligns to 8");
 
 static void sum_change(sqlite3_context *context, sqlite3_value *value, int sign)
 {
