@@ -5,12 +5,15 @@
  *   R  what the helper answers, read by the main process: hostile if the helper was taken over
  *   E  an ELF file: its build-id, as the main process reads it, then the helper's work on it,
  *      without the sandbox; our reader must take what our writer sends
- *   T  tracing_data, parsed as the helper does it, then its own bytes as raw data of each
- * tracepoint F  what the helper answers about tracing_data, and then the same A  A64 instruction
- * words X  x86 instructions, decoded one after the other
+ *   A  A64 instruction words
+ *   X  x86 instructions, decoded one after the other
+ *   T  | u8 n | n bytes of raw data | tracing_data |: the helper's work on it, then the raw data
+ *      as JSON by every format
+ *   S  | u8 n | n bytes of raw data | answer |: the same by what the helper answers
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,7 +27,10 @@
 #include "ingest/symbol/resolve.h"
 #include "ingest/tracepoint/tracing_data.h"
 
-enum { QUERIES = 64, FRAME_HEADER = 8 };
+enum { QUERIES = 64, FRAME_HEADER = 8, FRAME_KINDS = 8 };
+
+/* Of tracing_data that the mutator joined: | u32 systems | name NUL |, then u32 formats. */
+static const char one_system[] = "\1\0\0\0sys";
 
 static struct fs_symbol_result results[QUERIES];
 static struct fs_symbol_query queries[QUERIES];
@@ -102,49 +108,6 @@ static void resolve(const uint8_t *data, size_t size)
 	close(reply);
 }
 
-/* ---- tracepoints ---- */
-
-/* libtraceevent forgets what it has read of a format that it then refuses. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libtraceevent";
-}
-
-static void decode_raw(const struct fs_tracepoints *tracepoints, const uint8_t *data, size_t size)
-{
-	struct fs_json json = { 0 };
-
-	for (size_t i = 0; i < tracepoints->count; i++) {
-		const struct fs_tracepoint *item = &tracepoints->items[i];
-		bool whole;
-
-		FS_FUZZ_ASSERT(fs_tracepoint_find(tracepoints, item->id) == item);
-		FS_FUZZ_ASSERT(item->first_field + item->field_count <= tracepoints->field_count);
-		json.used = 0;
-		FS_FUZZ_ASSERT(
-			!fs_tracepoint_json(tracepoints, item, data, size, i % 2, &json, &whole));
-		FS_FUZZ_ASSERT(json.used > 1 && json.bytes[0] == '{' &&
-			       json.bytes[json.used - 1] == '}');
-		FS_FUZZ_ASSERT(json.used <= 8192 + 8 * size);
-	}
-	free(json.bytes);
-}
-
-static void read_tracepoints(bool reply, const uint8_t *data, size_t size)
-{
-	struct fs_tracepoints tracepoints;
-	struct fs_error error = { 0 };
-	int code;
-
-	fs_tracepoints_init(&tracepoints);
-	code = reply ? fs_tracing_data_reply_read(data, size, &tracepoints, &error)
-		     : fs_tracing_data_parse(data, size, &tracepoints, &error);
-	FS_FUZZ_ASSERT(!code || *error.text || code == FS_NOMEM);
-	decode_raw(&tracepoints, data, size < 200 ? size : 200);
-	fs_tracepoints_free(&tracepoints);
-}
-
 /* ---- instructions ---- */
 
 static void check_operand(const struct fs_operand *operand)
@@ -187,6 +150,77 @@ static void decode_x86(const uint8_t *data, size_t size)
 	fs_x86_close(x86);
 }
 
+/* ---- tracepoints ---- */
+
+/* libtraceevent forgets what it has read of a format that it then refuses. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libtraceevent";
+}
+
+static void check_json(const char *text, size_t size)
+{
+	struct json_tokener *tokener = json_tokener_new_ex(4);
+	struct json_object *object;
+
+	FS_FUZZ_ASSERT(tokener);
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	object = json_tokener_parse_ex(tokener, text, (int)size);
+	FS_FUZZ_ASSERT(json_tokener_get_error(tokener) == json_tokener_success);
+	FS_FUZZ_ASSERT(json_tokener_get_parse_end(tokener) == size);
+	FS_FUZZ_ASSERT(json_object_is_type(object, json_type_object));
+	json_object_put(object);
+	json_tokener_free(tokener);
+}
+
+static void check_tracepoints(const struct fs_tracepoints *tracepoints, const uint8_t *raw,
+			      size_t size)
+{
+	struct fs_json json = { 0 };
+
+	for (size_t i = 0; i < tracepoints->count; i++) {
+		const struct fs_tracepoint *item = &tracepoints->items[i];
+		bool whole;
+		int64_t value;
+
+		FS_FUZZ_ASSERT(item->first_field + (uint64_t)item->field_count <=
+			       tracepoints->field_count);
+		FS_FUZZ_ASSERT(fs_tracepoint_find(tracepoints, item->id) == item);
+		json.used = 0;
+		FS_FUZZ_ASSERT(
+			!fs_tracepoint_json(tracepoints, item, raw, size, i % 2, &json, &whole));
+		check_json(json.bytes, json.used);
+		for (uint32_t k = 0; k < item->field_count; k++)
+			fs_tracepoint_number(&tracepoints->fields[item->first_field + k], raw, size,
+					     i % 2, &value);
+	}
+	free(json.bytes);
+}
+
+static void read_tracepoints(const uint8_t *data, size_t size, bool is_answer)
+{
+	struct fs_reader reader = fs_reader_of(data, size);
+	size_t raw_size = fs_read_u8(&reader);
+	const uint8_t *raw = fs_read_bytes(&reader, raw_size);
+	const uint8_t *rest = data + reader.offset;
+	struct fs_tracepoints tracepoints;
+	struct fs_error error = { 0 };
+	int code;
+
+	if (!raw)
+		return;
+	fs_tracepoints_init(&tracepoints);
+	if (is_answer)
+		code = fs_tracing_data_reply_read(rest, fs_reader_left(&reader), &tracepoints,
+						  &error);
+	else
+		code = fs_tracing_data_parse(rest, fs_reader_left(&reader), &tracepoints, &error);
+	FS_FUZZ_ASSERT(!code || *error.text);
+	check_tracepoints(&tracepoints, raw, raw_size);
+	fs_tracepoints_free(&tracepoints);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!size)
@@ -198,15 +232,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case 'E':
 		resolve(data + 1, size - 1);
 		break;
-	case 'T':
-	case 'F':
-		read_tracepoints(*data == 'F', data + 1, size - 1);
-		break;
 	case 'A':
 		decode_a64(data + 1, size - 1);
 		break;
 	case 'X':
 		decode_x86(data + 1, size - 1);
+		break;
+	case 'S':
+	case 'T':
+		read_tracepoints(data + 1, size - 1, *data == 'S');
 		break;
 	}
 	return 0;
@@ -214,7 +248,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 /* ---- framing for the mutator ---- */
 
-enum { CHOICE, FRAME, BYTES };
+/* CHOICE: the first byte, with the raw data where there is some. */
+enum { CHOICE, FRAME, BYTES, HEAD, FORMAT, TAIL };
 
 /* | u32 kind | u32 size | size bytes | */
 static void split_reply(struct fs_parts *parts, const uint8_t *data, size_t size)
@@ -237,7 +272,7 @@ static void split_reply(struct fs_parts *parts, const uint8_t *data, size_t size
 	}
 }
 
-/* The header, then pieces between the places that its tables name: those keep their sizes. */
+/* Pieces as long as a section header, which keep that size: what tables name stays in place. */
 static void split_elf(struct fs_parts *parts, const uint8_t *data, size_t size)
 {
 	size_t step = sizeof(Elf64_Shdr);
@@ -248,30 +283,59 @@ static void split_elf(struct fs_parts *parts, const uint8_t *data, size_t size)
 			return;
 }
 
+/* | head | u32 1 | name NUL | u32 n | n * {u64 size, format} | tail |: of one system, as joining
+ * writes it. A format is found by how it begins. */
+static void split_tracing(struct fs_parts *parts, const uint8_t *data, size_t size)
+{
+	static const char begin[] = "name: ";
+	const uint8_t *format = memmem(data, size, begin, strlen(begin));
+	size_t head = format ? (size_t)(format - data) : size;
+	struct fs_reader reader = fs_reader_of(data, size);
+
+	head = head > sizeof(one_system) + 12 ? head - sizeof(one_system) - 12 : 0;
+	fs_fuzz_append(parts, HEAD, 0, data, head);
+	if (!format)
+		return;
+	reader.offset = (size_t)(format - data) - 8;
+	while (fs_reader_left(&reader)) {
+		size_t left = fs_reader_left(&reader);
+		uint64_t length = fs_read_u64(&reader);
+		const uint8_t *text = length < left ? fs_read_bytes(&reader, (size_t)length) : NULL;
+
+		if (!text || length < strlen(begin) || memcmp(text, begin, strlen(begin)) != 0) {
+			fs_fuzz_append(parts, TAIL, 0, data + size - left, left);
+			return;
+		}
+		if (!fs_fuzz_append(parts, FORMAT, 0, text, (size_t)length))
+			return;
+	}
+}
+
 static void split(struct fs_parts *parts, const uint8_t *data, size_t size)
 {
+	size_t at = 1;
+
 	if (!size)
 		return;
-	fs_fuzz_append(parts, CHOICE, 0, data, 1);
-	if (*data == 'R' || *data == 'F')
-		split_reply(parts, data + 1, size - 1);
+	if ((*data == 'S' || *data == 'T') && size > 2)
+		at = size - 2 > data[1] ? 2 + (size_t)data[1] : size;
+	fs_fuzz_append(parts, CHOICE, 0, data, at);
+	if (*data == 'R' || *data == 'S')
+		split_reply(parts, data + at, size - at);
 	else if (*data == 'E')
-		split_elf(parts, data + 1, size - 1);
+		split_elf(parts, data + at, size - at);
+	else if (*data == 'T')
+		split_tracing(parts, data + at, size - at);
 	else
-		fs_fuzz_append(parts, BYTES, 0, data + 1, size - 1);
+		fs_fuzz_append(parts, BYTES, 0, data + at, size - at);
 }
 
 /* A frame of any kind, of the size that it should have, with small numbers. */
-static void make(struct fs_parts *parts, size_t position)
+static void make_frame(struct fs_parts *parts, size_t position, const uint8_t *sizes)
 {
-	static const uint8_t sizes[] = { 0, 4, 4, 12, 8, 24, 48, 8 };
-	uint32_t kind = (uint32_t)fs_fuzz_random(parts, sizeof(sizes));
-	struct fs_part *part;
+	uint32_t kind = (uint32_t)fs_fuzz_random(parts, FRAME_KINDS);
+	struct fs_part *part = fs_fuzz_insert(parts, position, FRAME_HEADER + sizes[kind]);
 
-	if (!position || parts->items[0].kind != CHOICE ||
-	    (parts->items[0].bytes[0] != 'R' && parts->items[0].bytes[0] != 'F'))
-		return;
-	part = fs_fuzz_insert(parts, position, FRAME_HEADER + sizes[kind]);
 	if (!part)
 		return;
 	part->kind = FRAME;
@@ -284,21 +348,81 @@ static void make(struct fs_parts *parts, size_t position)
 	}
 }
 
+static void make(struct fs_parts *parts, size_t position)
+{
+	static const uint8_t of_symbols[FRAME_KINDS] = { 0, 4, 4, 12, 8, 24, 48, 8 };
+	static const uint8_t of_tracepoints[FRAME_KINDS] = { 0, 4, 4, 12, 12, 24, 8, 8 };
+	static const char format[] = "name: n\nID: 7\nformat:\n\tfield:__data_loc char[] "
+				     "a;\toffset:8;\tsize:4;\tsigned:1;\n";
+	struct fs_part *part;
+
+	if (!position || parts->items[0].kind != CHOICE)
+		return;
+	switch (parts->items[0].bytes[0]) {
+	case 'R':
+		make_frame(parts, position, of_symbols);
+		break;
+	case 'S':
+		make_frame(parts, position, of_tracepoints);
+		break;
+	case 'T':
+		part = fs_fuzz_insert(parts, position, sizeof(format) - 1);
+		if (!part)
+			return;
+		part->kind = FORMAT;
+		memcpy(part->bytes, format, part->size);
+		part->bytes[13] = (uint8_t)('0' + fs_fuzz_random(parts, 10));
+		break;
+	}
+}
+
+static void put_formats(struct fs_parts *parts, uint8_t *out, size_t *used, size_t max)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < parts->count; i++)
+		count += parts->items[i].kind == FORMAT;
+	fs_fuzz_put(out, used, max, one_system, sizeof(one_system));
+	fs_fuzz_put(out, used, max, &count, sizeof(count));
+	for (size_t i = 0; i < parts->count; i++) {
+		uint64_t size = parts->items[i].size;
+
+		if (parts->items[i].kind != FORMAT)
+			continue;
+		fs_fuzz_put(out, used, max, &size, sizeof(size));
+		fs_fuzz_put(out, used, max, parts->items[i].bytes, (size_t)size);
+	}
+}
+
+static void repair_part(struct fs_part *part)
+{
+	uint32_t size = (uint32_t)(part->size - FRAME_HEADER);
+
+	if (part->kind == FRAME && part->size >= FRAME_HEADER)
+		memcpy(part->bytes + 4, &size, sizeof(size));
+	if (part->kind == CHOICE && part->size > 2) {
+		part->size = part->size > UINT8_MAX ? UINT8_MAX : part->size;
+		part->bytes[1] = (uint8_t)(part->size - 2);
+	}
+	if (part->number && part->size > part->number)
+		part->size = part->number;
+}
+
 static size_t join(struct fs_parts *parts, uint8_t *out, size_t max, bool repair)
 {
 	size_t used = 0;
+	bool formats = false;
 
 	for (size_t i = 0; i < parts->count; i++) {
 		struct fs_part *part = &parts->items[i];
 
-		if (repair && part->kind == FRAME && part->size >= FRAME_HEADER) {
-			uint32_t size = (uint32_t)(part->size - FRAME_HEADER);
-
-			memcpy(part->bytes + 4, &size, sizeof(size));
-		}
-		if (repair && part->number && part->size > part->number)
-			part->size = part->number;
-		fs_fuzz_put(out, &used, max, part->bytes, part->size);
+		if (repair)
+			repair_part(part);
+		if (part->kind != FORMAT)
+			fs_fuzz_put(out, &used, max, part->bytes, part->size);
+		else if (!formats)
+			put_formats(parts, out, &used, max);
+		formats |= part->kind == FORMAT;
 	}
 	return used;
 }
