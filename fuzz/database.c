@@ -54,7 +54,7 @@ static struct {
 	sqlite3_int64 size;
 	char path[64];
 	FILE *null;
-	size_t table_count;
+	size_t table_count, view_count;
 } base;
 
 /* ---- the database to begin with ---- */
@@ -99,6 +99,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	base.null = fopen("/dev/null", "w");
 	while (fs_schema_tables[base.table_count].name)
 		base.table_count++;
+	while (fs_schema_views[base.view_count].name)
+		base.view_count++;
 	snprintf(base.path, sizeof(base.path), "%.40s/fuzz.%d.db", directory ? directory : "/tmp",
 		 (int)getpid());
 	FS_FUZZ_ASSERT(base.bytes && base.null);
@@ -270,6 +272,7 @@ static const char *const commands[][OWN_LIMIT] = {
 	{ "c2c-stats", "--perf-version", "6.1" },
 	{ "traces", "--columns", "all" },
 	{ "analyze" },
+	{ "sql" }, /* of a view, chosen by the options */
 };
 
 static void run_command(uint8_t command, uint8_t options)
@@ -279,6 +282,7 @@ static void run_command(uint8_t command, uint8_t options)
 	const char *const *words = commands[command % (sizeof(commands) / sizeof(commands[0]))];
 	const char *trace = traces[options / 6 % 4];
 	char *argv[OWN_LIMIT + 8];
+	char sql[256];
 	int argc = 0;
 
 	argv[argc++] = (char *)"fsquery";
@@ -290,6 +294,11 @@ static void run_command(uint8_t command, uint8_t options)
 	}
 	for (size_t i = 0; i < OWN_LIMIT && words[i]; i++)
 		argv[argc++] = (char *)words[i];
+	if (!strcmp(words[0], "sql")) {
+		snprintf(sql, sizeof(sql), "SELECT * FROM %s",
+			 fs_schema_views[options / 6 % base.view_count].name);
+		argv[argc++] = sql;
+	}
 	if (strcmp(words[0], "analyze")) {
 		argv[argc++] = (char *)"--format";
 		argv[argc++] = (char *)formats[options % 6];
