@@ -35,9 +35,8 @@ static inline size_t fs_search(const void *items, size_t count, size_t size, siz
 }
 
 #define FS_SEARCH(items, count, member, key, equal)                                                \
-	fs_search((items), (count), sizeof(*(items)),                                              \
-		  (size_t)((const char *)&(items)->member - (const char *)(items)), (key),         \
-		  (equal))
+	fs_search((items), (count), sizeof(*(items)), offsetof(__typeof__(*(items)), member),      \
+		  (key), (equal))
 #define FS_FIRST_BEHIND(items, count, member, key) FS_SEARCH(items, count, member, key, 1)
 #define FS_FIRST_AT(items, count, member, key) FS_SEARCH(items, count, member, key, 0)
 

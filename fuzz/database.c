@@ -53,7 +53,7 @@ static struct {
 	uint8_t *bytes;
 	sqlite3_int64 size;
 	char path[64];
-	FILE *null;
+	FILE *out; /* of the commands */
 	size_t table_count, view_count;
 } base;
 
@@ -82,6 +82,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	struct fs_error error;
 	const char *directory = getenv("TMPDIR");
+	const char *output = getenv("FUZZ_OUTPUT"); /* to see what an input does */
 	sqlite3 *db;
 
 	(void)argc;
@@ -96,14 +97,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	FS_FUZZ_ASSERT(!fs_sql_run(db, "COMMIT", &error));
 	base.bytes = sqlite3_serialize(db, "main", &base.size, 0);
 	sqlite3_close(db);
-	base.null = fopen("/dev/null", "w");
+	base.out = fopen(output ? output : "/dev/null", "w");
 	while (fs_schema_tables[base.table_count].name)
 		base.table_count++;
 	while (fs_schema_views[base.view_count].name)
 		base.view_count++;
 	snprintf(base.path, sizeof(base.path), "%.40s/fuzz.%d.db", directory ? directory : "/tmp",
 		 (int)getpid());
-	FS_FUZZ_ASSERT(base.bytes && base.null);
+	FS_FUZZ_ASSERT(base.bytes && base.out);
 	return atexit(remove_file);
 }
 
@@ -304,7 +305,7 @@ static void run_command(uint8_t command, uint8_t options)
 		argv[argc++] = (char *)formats[options % 6];
 	}
 	argv[argc] = NULL;
-	FS_FUZZ_ASSERT(fs_query_main(argc, argv, base.null, base.null) != FS_EXIT_INTERNAL);
+	FS_FUZZ_ASSERT(fs_query_main(argc, argv, base.out, base.out) != FS_EXIT_INTERNAL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
