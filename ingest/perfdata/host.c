@@ -17,6 +17,7 @@
 enum {
 	FEATURE_SIZE_MAX = 64 << 20,
 	LIST_MAX = 1 << 16, /* entries of any list in a feature */
+	ATTR_SIZE_MIN = 64,
 	FACTS_MAX = 1 << 17,
 	FACT_BYTES_MAX = 16 << 20,
 	CAPABILITIES_MAX = 1 << 14,
@@ -30,6 +31,7 @@ struct parse {
 	struct fs_loss *loss;
 	struct fs_reader reader;
 	size_t cpu_steps;
+	size_t event_capacity; /* of the events that EVENT_DESC adds */
 };
 
 /* `str`: u32 length, then that many bytes with a NUL somewhere. Caller frees. */
@@ -195,39 +197,97 @@ static bool index_events(const struct fs_perf_file *file, struct fs_table *by_id
 	return true;
 }
 
-/*
- * | attr | u32 nr_ids, str name, nr_ids * u64 |: names the event of the file that has the same
- * first id, of several that at the same position; without one, the event at the same position.
- */
-static void read_description(struct parse *parse, const struct fs_table *by_id, size_t position,
-			     uint32_t attr_size)
-{
-	struct fs_reader *reader = &parse->reader;
-	struct fs_perf_file *file = parse->file;
-	const uint64_t *index = NULL;
-	uint32_t id_count;
-	char *name;
+/* | attr | u32 nr_ids, str name, nr_ids * u64 | */
+struct description {
+	const uint8_t *attr;
+	char *name; /* the reader's to free */
+	struct fs_reader ids;
+	size_t id_count;
+};
 
-	fs_read_bytes(reader, attr_size);
-	id_count = fs_read_u32(reader);
-	name = read_string(reader);
+static bool read_description(struct fs_reader *reader, uint32_t attr_size,
+			     struct description *ret_description)
+{
+	struct description description = { .attr = fs_read_bytes(reader, attr_size) };
+	uint32_t id_count = fs_read_u32(reader);
+
+	description.name = read_string(reader);
 	if (id_count > fs_reader_left(reader) / 8)
 		reader->failed = true;
-	if (!reader->failed && id_count) {
-		uint64_t first_id = fs_read_u64(reader);
+	description.id_count = id_count;
+	description.ids = *reader;
+	if (!reader->failed)
+		fs_read_bytes(reader, (size_t)id_count * 8);
+	*ret_description = description;
+	return !reader->failed;
+}
 
-		fs_read_bytes(reader, (id_count - 1) * (size_t)8);
+/* Give an event without ids those of its description. */
+static bool take_ids(struct fs_event *event, struct description *description)
+{
+	event->ids = malloc(description->id_count * 8);
+	if (!event->ids)
+		return false;
+	event->id_count = description->id_count;
+	for (size_t i = 0; i < event->id_count; i++)
+		event->ids[i] = fs_read_u64(&description->ids);
+	return true;
+}
+
+/* An event that the attrs section has lost. */
+static bool add_event(struct parse *parse, const struct description *description,
+		      uint32_t attr_size)
+{
+	struct fs_perf_file *file = parse->file;
+	struct fs_event *event;
+
+	if (parse->event_capacity < file->event_count)
+		parse->event_capacity = file->event_count;
+	if (file->event_count == LIST_MAX ||
+	    FS_RESERVE(file->events, parse->event_capacity, file->event_count + 1))
+		return false;
+	event = &file->events[file->event_count++];
+	*event = (struct fs_event){ .leader = -1 };
+	fs_attr_parse(description->attr, attr_size, file->swap, &event->attr);
+	if (event->attr.sample_type & ~(uint64_t)FS_SAMPLE_KNOWN)
+		fs_loss_add(parse->loss, FS_LOSS_UNKNOWN_SAMPLE_FIELDS, 1, 0,
+			    file->features[FS_FEATURE_EVENT_DESC].offset, "event %zu",
+			    file->event_count - 1);
+	return true;
+}
+
+/*
+ * Names the event of the file that has the same first id, of several that at the same position;
+ * without one, the event at the same position. What the attrs section does not have of it, the
+ * description gives.
+ */
+static bool apply_description(struct parse *parse, const struct fs_table *by_id, size_t position,
+			      uint32_t attr_size, struct description *description)
+{
+	struct fs_perf_file *file = parse->file;
+	const uint64_t *index = NULL;
+	struct fs_event *event;
+
+	if (description->id_count) {
+		struct fs_reader ids = description->ids;
+		uint64_t first_id = fs_read_u64(&ids);
+
 		if (position >= file->event_count || !file->events[position].id_count ||
 		    file->events[position].ids[0] != first_id)
 			index = fs_table_get(by_id, &first_id);
 	}
 	position = index ? (size_t)*index : position;
-	if (!reader->failed && name && position < file->event_count &&
-	    !file->events[position].name) {
-		file->events[position].name = name;
-		name = NULL;
+	if (position == file->event_count && attr_size >= ATTR_SIZE_MIN && description->id_count &&
+	    !add_event(parse, description, attr_size))
+		return false;
+	if (position >= file->event_count)
+		return true;
+	event = &file->events[position];
+	if (!event->name) {
+		event->name = description->name;
+		description->name = NULL;
 	}
-	free(name);
+	return event->id_count || !description->id_count || take_ids(event, description);
 }
 
 static bool parse_event_desc(struct parse *parse)
@@ -239,8 +299,13 @@ static bool parse_event_desc(struct parse *parse)
 
 	fs_table_init(&by_id, 8, 8);
 	indexed = index_events(parse->file, &by_id);
-	for (uint32_t i = 0; indexed && i < count && !parse->reader.failed; i++)
-		read_description(parse, &by_id, i, attr_size);
+	for (uint32_t i = 0; indexed && i < count && !parse->reader.failed; i++) {
+		struct description description;
+
+		indexed = !read_description(&parse->reader, attr_size, &description) ||
+			  apply_description(parse, &by_id, i, attr_size, &description);
+		free(description.name);
+	}
 	fs_table_free(&by_id);
 	return indexed && !parse->reader.failed;
 }

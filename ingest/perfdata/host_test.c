@@ -183,6 +183,40 @@ static void put_description(struct test_bytes *bytes, const char *name, uint64_t
 	test_put_u64(bytes, id);
 }
 
+/* Events whose attrs are lost, or their ids, are as EVENT_DESC describes them. */
+START_TEST(lost_events_come_from_their_descriptions)
+{
+	static const struct test_event events[] = { { .config = 3, .id_count = 0 } };
+	const struct test_event lost_event = { .config = 4, .sample_type = 0x107 };
+	struct test_bytes *bytes;
+	struct test_file file;
+	struct opened opened;
+
+	test_file_begin(&file, events, _i ? 1 : 0, 136);
+	bytes = test_feature(&file, FS_FEATURE_EVENT_DESC);
+	test_put_u32(bytes, 2);
+	test_put_u32(bytes, 64);
+	put_description(bytes, "first", 5);
+	test_put_attr(bytes, &lost_event, 64);
+	test_put_u32(bytes, 2);
+	test_put_string(bytes, "second");
+	test_put_u64(bytes, 6);
+	test_put_u64(bytes, 7);
+	open_file(&opened, &file);
+	ck_assert_uint_eq(opened.file.event_count, 2);
+	ck_assert_str_eq(opened.file.events[0].name, "first");
+	ck_assert_uint_eq(opened.file.events[0].id_count, 1);
+	ck_assert_uint_eq(opened.file.events[0].ids[0], 5);
+	ck_assert_uint_eq(opened.file.events[0].attr.config, _i ? 3 : 0);
+	ck_assert_str_eq(opened.file.events[1].name, "second");
+	ck_assert_uint_eq(opened.file.events[1].attr.config, 4);
+	ck_assert_uint_eq(opened.file.events[1].attr.sample_type, 0x107);
+	ck_assert_uint_eq(opened.file.events[1].id_count, 2);
+	ck_assert_uint_eq(opened.file.events[1].ids[1], 7);
+	close_opened(&opened);
+}
+END_TEST
+
 START_TEST(event_names_go_by_id_and_then_by_place)
 {
 	static const struct test_event events[] = {
@@ -857,6 +891,7 @@ int main(void)
 	tcase_add_test(tests, plain_features);
 	tcase_add_test(tests, unknown_and_unused_features_are_counted);
 	tcase_add_test(tests, strings_that_do_not_end);
+	tcase_add_loop_test(tests, lost_events_come_from_their_descriptions, 0, 2);
 	tcase_add_test(tests, event_names_go_by_id_and_then_by_place);
 	tcase_add_loop_test(tests, event_descriptions_that_cannot_be, 0, 6);
 	tcase_add_test(tests, many_descriptions_and_groups_take_no_time);

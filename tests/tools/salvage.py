@@ -50,10 +50,11 @@ def read_by(fsingest, content):
         path, db = os.path.join(directory, "damaged.data"), os.path.join(directory, "case.db")
         with open(path, "wb") as file:
             file.write(content)
-        status = subprocess.run([fsingest, "-q", "--no-samples", "--db", db, path], stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL, timeout=60, check=False).returncode
+        done = subprocess.run([fsingest, "-q", "--no-samples", "--db", db, path], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, timeout=60, check=False)
+        status = done.returncode
         if status not in (0, 2, 3):
-            sys.exit(f"exit status {status}")
+            sys.exit(f"exit status {status}: {done.stderr.decode(errors='replace')}")
         if status == 2:
             return status, Counter()
         case = sqlite3.connect(db)
