@@ -305,7 +305,7 @@ static void run_command(uint8_t command, uint8_t options)
 		argv[argc++] = (char *)formats[options % 6];
 	}
 	argv[argc] = NULL;
-	FS_FUZZ_ASSERT(fs_query_main(argc, argv, base.out, base.out) != FS_EXIT_INTERNAL);
+	FS_FUZZ_ASSERT(fs_query_main(argc, argv, base.out, base.out, NULL) != FS_EXIT_INTERNAL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -27,6 +27,7 @@ const struct fs_command fs_commands[] = {
 	{ "views", fs_command_views, "the saved views and their columns" },
 	{ "schema", fs_command_schema, "the tables and their columns" },
 	{ "digest", fs_command_digest, "SHA-256 of a trace's content, by table" },
+	{ "symbols", fs_command_symbols, "name code and data from binaries that came later" },
 	{ "analyze", fs_command_analyze, "rebuild the findings" },
 	{ NULL, NULL, NULL },
 };
@@ -135,11 +136,15 @@ static int parse_and_run(struct fs_query *query, int argc, char **argv, struct f
 	return command->run(query, argc - position, argv + position, error);
 }
 
-int fs_query_main(int argc, char **argv, FILE *out, FILE *err)
+int fs_query_main(int argc, char **argv, FILE *out, FILE *err, fs_name_function *name_trace)
 {
 	const char *path = getenv("FSIGHT_DB");
 	struct fs_query query = {
-		.path = path && *path ? path : "fsight.db", .colour = "auto", .out = out, .err = err
+		.path = path && *path ? path : "fsight.db",
+		.colour = "auto",
+		.out = out,
+		.err = err,
+		.name_trace = name_trace,
 	};
 	struct fs_error error = { 0 };
 	int code = parse_and_run(&query, argc, argv, &error);

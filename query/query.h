@@ -13,6 +13,13 @@
 
 #include "common/error.h"
 
+/*
+ * Give names to a trace from binaries under `roots`, inside the open transaction: what ingest does,
+ * which the main program brings in.
+ */
+typedef int fs_name_function(sqlite3 *db, int64_t trace, const char *const *roots, size_t count,
+			     bool unverified, struct fs_error *error);
+
 /* One run of fsquery. */
 struct fs_query {
 	const char *path;   /* database */
@@ -23,6 +30,7 @@ struct fs_query {
 	FILE *out;
 	FILE *err;
 	sqlite3 *db; /* open once a command asked for it */
+	fs_name_function *name_trace;
 };
 
 struct fs_command {
@@ -39,9 +47,9 @@ enum { FS_HELPED = ECANCELED };
 
 /*
  * The whole program: parse argv, run a command, write to out and err. Returns an exit code of
- * enum fs_exit. Changes entries of argv.
+ * enum fs_exit. Changes entries of argv. name_trace may be NULL: then `symbols` fails.
  */
-int fs_query_main(int argc, char **argv, FILE *out, FILE *err);
+int fs_query_main(int argc, char **argv, FILE *out, FILE *err, fs_name_function *name_trace);
 
 /* One line on query->err, escaped, unless --quiet. */
 void fs_query_say(const struct fs_query *query, const char *format, ...)
@@ -62,6 +70,7 @@ FS_COMMAND(sql);
 FS_COMMAND(views);
 FS_COMMAND(schema);
 FS_COMMAND(digest);
+FS_COMMAND(symbols);
 FS_COMMAND(analyze);
 
 #endif

@@ -140,7 +140,7 @@ static int run(const char *words)
 	free(messages);
 	out = open_memstream(&output, &size);
 	err = open_memstream(&messages, &size);
-	code = fs_query_main(argc, argv, out, err);
+	code = fs_query_main(argc, argv, out, err, NULL);
 	fclose(out);
 	fclose(err);
 	free(copy);
@@ -820,7 +820,7 @@ START_TEST(test_output_error)
 	FILE *full = fopen("/dev/full", "w");
 	FILE *err = fopen("/dev/null", "w");
 
-	ck_assert_int_eq(fs_query_main(4, argv, full, err), 4);
+	ck_assert_int_eq(fs_query_main(4, argv, full, err, NULL), 4);
 	fclose(err);
 	fclose(full);
 }
