@@ -36,7 +36,7 @@ def complain(what, text):
 def commands():
     """Those of fsquery --help, with arguments where one needs any."""
     needs = {"line": ["--rank", "1"], "sql": ["SELECT * FROM samples LIMIT 10"],
-             "analyze": None}  # writes: on its own below
+             "analyze": None, "symbols": None}  # write: on their own below
     text = subprocess.run([FSQUERY, "--help"], capture_output=True, text=True, check=True).stdout
     for name in re.findall(r"^  ([a-z][a-z0-9-]*) ", text.split("Commands:")[1], re.M):
         if needs.get(name, []) is not None:
@@ -106,7 +106,9 @@ def ask_all(what, allowed, step=1):
 def refused(what):
     ask_all(what, {2}, step=5)
     before = digest(DB)
-    for arguments in ([FSQUERY, "--db", DB, "analyze"], [FSINGEST, "--db", DB, PERF_DATA]):
+    for arguments in ([FSQUERY, "--db", DB, "analyze"],
+                      [FSQUERY, "--db", DB, "symbols", "--symbols", "."],
+                      [FSINGEST, "--db", DB, PERF_DATA]):
         check(what, arguments, {2})
     if digest(DB) != before:
         complain(what, "refused, but changed")
@@ -116,6 +118,7 @@ def answered(what, ingest=True):
     """Content that the schema allows: anything but a crash, and fsingest keeps its word."""
     ask_all(what, {0, 1, 2, 4}, step=1 if ingest else 3)
     check(what, [FSQUERY, "--db", DB, "analyze"], {0, 1, 2, 4})
+    check(what, [FSQUERY, "--db", DB, "symbols", "--symbols", "."], {0, 1, 2, 4})
     if ingest:
         check(what, [FSINGEST, "-q", "--db", DB, PERF_DATA], {0, 2, 4})
 

@@ -34,6 +34,7 @@ for command in "${commands[@]}"; do
 	case $command in
 	line) good=(--rank 1) ;;
 	sql) good=('SELECT 1') ;;
+	symbols) good=(--symbols .) ;;
 	callers | type | layout) good=(main) ;;
 	esac
 	attempt exits 2 --db missing.db "$command" "${good[@]}"
