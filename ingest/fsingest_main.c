@@ -37,6 +37,8 @@ struct options {
 enum {
 	KEY_NAME = 256,
 	KEY_SYMBOLS,
+	KEY_VMLINUX,
+	KEY_KALLSYMS,
 	KEY_UNVERIFIED,
 	KEY_NO_SAMPLES,
 	KEY_STRICT,
@@ -55,6 +57,13 @@ static const struct argp_option option_table[] = {
 	{ "symbols", KEY_SYMBOLS, "DIR", 0,
 	  "Look for binaries under DIR: a sysroot, a flat "
 	  "directory or a build-id tree; may be repeated",
+	  0 },
+	{ "vmlinux", KEY_VMLINUX, "FILE", 0,
+	  "The kernel with its names and types, as built or from the -dbg package", 0 },
+	{ "kallsyms", KEY_KALLSYMS, "FILE", 0,
+	  "A copy of the recording machine's /proc/kallsyms: names of the kernel and of modules "
+	  "for "
+	  "which there is no binary",
 	  0 },
 	{ "unverified-symbols", KEY_UNVERIFIED, NULL, 0,
 	  "Also use binaries whose build-id is not in "
@@ -93,8 +102,14 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_SYMBOLS:
 		return add_text(&options->roots, &options->root_count, &options->root_capacity,
 				argument);
+	case KEY_VMLINUX:
+		options->load.symbols.vmlinux = argument;
+		return 0;
+	case KEY_KALLSYMS:
+		options->load.symbols.kallsyms = argument;
+		return 0;
 	case KEY_UNVERIFIED:
-		options->load.unverified_symbols = true;
+		options->load.symbols.allow_unverified = true;
 		return 0;
 	case KEY_NO_SAMPLES:
 		options->load.no_samples = true;
@@ -198,8 +213,8 @@ static int ingest(const struct options *options, const char *input, FILE *out, b
 		load.progress_context = &progress;
 	}
 	load.path = input;
-	load.symbol_roots = options->roots;
-	load.symbol_root_count = options->root_count;
+	load.symbols.roots = options->roots;
+	load.symbols.root_count = options->root_count;
 	code = fs_target_open(&target, options->db, error);
 	guard_temporary(&target);
 	if (!code)

@@ -208,12 +208,17 @@ static int choose_name(struct load *load)
 	return load->name ? 0 : fs_fail(load->error, FS_NOMEM, "out of memory");
 }
 
+static bool has_sources(const struct fs_symbol_options *symbols)
+{
+	return symbols->root_count || symbols->vmlinux || symbols->kallsyms;
+}
+
 /* What of the options changed the content; paths of this machine are not content. */
 static const char *describe_options(const struct load *load, struct json_object *object)
 {
-	if (load->options->symbol_root_count)
+	if (has_sources(&load->options->symbols))
 		json_object_object_add(object, "symbols", json_object_new_boolean(true));
-	if (load->options->unverified_symbols)
+	if (load->options->symbols.allow_unverified)
 		json_object_object_add(object, "unverified_symbols", json_object_new_boolean(true));
 	if (load->options->no_samples)
 		json_object_object_add(object, "no_samples", json_object_new_boolean(true));
@@ -356,17 +361,6 @@ static int run_both(struct load *load)
 
 /* ---- all of it ---- */
 
-static int name_code(struct load *load)
-{
-	const struct fs_symbol_options options = {
-		.roots = load->options->symbol_roots,
-		.root_count = load->options->symbol_root_count,
-		.allow_unverified = load->options->unverified_symbols,
-	};
-
-	return fs_name_trace(load->db, load->facts.id, options, load->error);
-}
-
 static int load_trace(struct load *load, struct fs_load_result *result)
 {
 	struct fs_id_bases bases;
@@ -398,8 +392,8 @@ static int load_trace(struct load *load, struct fs_load_result *result)
 	load->facts.options = describe_options(load, object);
 	code = fs_store_trace(load->db, &load->decoder, &load->facts, load->error);
 	json_object_put(object);
-	if (!code && load->options->symbol_root_count)
-		code = name_code(load);
+	if (!code && has_sources(&load->options->symbols))
+		code = fs_name_trace(load->db, load->facts.id, load->options->symbols, load->error);
 	result->trace_id = load->facts.id;
 	return code;
 }

@@ -15,16 +15,15 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "ingest/symbol/symbol.h"
 
 struct fs_load_options {
-	const char *path; /* of the perf.data file */
-	const char *name; /* label of the trace; NULL: the file's base name */
-	const char *const *symbol_roots;
-	size_t symbol_root_count;
-	bool unverified_symbols;
-	bool no_samples; /* keep roll-ups only */
-	bool strict;	 /* refuse a damaged file */
-	bool replace;	 /* a trace of the same bytes is removed first */
+	const char *path;		  /* of the perf.data file */
+	const char *name;		  /* label of the trace; NULL: the file's base name */
+	struct fs_symbol_options symbols; /* where names come from; its `strings` is not used */
+	bool no_samples;		  /* keep roll-ups only */
+	bool strict;			  /* refuse a damaged file */
+	bool replace;			  /* a trace of the same bytes is removed first */
 	/* called by the writing thread after each batch, or NULL: samples so far, bytes of the
 	 * input behind them, bytes in all */
 	void (*progress)(void *context, uint64_t samples, uint64_t done, uint64_t total);

@@ -15,7 +15,9 @@
 
 struct dso {
 	int64_t id;
-	uint32_t path, build_id; /* interned; FS_SYMBOL_NONE: not told */
+	uint32_t path, build_id, reference; /* interned; FS_SYMBOL_NONE: not told */
+	enum fs_symbol_code kind;
+	int64_t address, reference_address; /* as in fs_symbol_dso */
 	int64_t first_type, first_function;
 };
 
@@ -58,6 +60,8 @@ static const char *const find_objects[] = {
 	"FROM map AS m JOIN dso AS d ON d.id = m.dso_id WHERE m.trace_id = :trace AND m.pid IS NOT "
 	"NULL AND NOT m.data AND d.path LIKE '/%' AND d.path NOT LIKE '//%'",
 	"CREATE INDEX temp.t_text_place ON t_text (pid, addr)",
+	"CREATE TEMP TABLE t_kernel AS SELECT dso_id, addr, pgoff, min(rowid) FROM map WHERE "
+	"trace_id = :trace AND pid IS NULL GROUP BY dso_id",
 	"CREATE TEMP TABLE t_address AS SELECT DISTINCT space_id, addr FROM access WHERE trace_id "
 	"= :trace AND space_id IS NOT NULL",
 	"CREATE TEMP TABLE t_image (space INTEGER, pid INTEGER, since INTEGER, depth INTEGER)",
@@ -75,7 +79,41 @@ static const char *const find_objects[] = {
 };
 
 static const char *const drop_objects[] = { "DROP TABLE t_text", "DROP TABLE t_address",
-					    "DROP TABLE t_image", "DROP TABLE t_object" };
+					    "DROP TABLE t_image", "DROP TABLE t_object",
+					    "DROP TABLE t_kernel" };
+
+/*
+ * perf names the kernel's mapping [kernel.kallsyms]_text: pgoff is where that symbol lay. The
+ * kernel and modules without a path are looked for by the names that distributions give them. Kind
+ * is enum fs_symbol_code.
+ */
+static const char select_dsos[] =
+	"WITH kernel AS (SELECT substr(d.path, instr(d.path, ']') + 1) AS reference, m.pgoff AS "
+	"address FROM dso AS d JOIN t_kernel AS m ON m.dso_id = d.id WHERE d.trace_id = :trace AND "
+	"d.kind = 'kernel' AND instr(d.path, ']') ORDER BY d.samples DESC, d.id LIMIT 1) "
+	"SELECT d.id, CASE WHEN d.kind = 'kernel' THEN '/usr/lib/debug/boot/vmlinux' || "
+	"coalesce('-' || t.os_release, '') WHEN d.path LIKE '[%]' THEN '/' || substr(d.path, 2, "
+	"length(d.path) - 2) || '.ko' ELSE d.path END, d.build_id, CASE d.kind WHEN 'kernel' THEN "
+	"2 WHEN 'module' THEN 3 ELSE 0 END, iif(d.kind = 'module', m.addr, 0), k.reference, "
+	"k.address FROM dso AS d JOIN "
+	"trace AS t ON t.id = d.trace_id LEFT JOIN t_kernel AS m ON m.dso_id = d.id LEFT JOIN "
+	"kernel AS k ON d.kind IN ('kernel', 'module') WHERE d.trace_id = :trace AND (d.kind IN "
+	"('kernel', 'module') OR (d.path LIKE '/%' AND d.path NOT LIKE '//%' AND d.kind NOT LIKE "
+	"'guest%')) AND (d.samples > 0 OR (d.kind = 'kernel' AND EXISTS (SELECT 1 FROM t_address "
+	"AS a JOIN space AS s ON s.id = a.space_id WHERE s.kind = 'kernel')) OR d.id IN (SELECT "
+	"x.dso_id FROM t_object AS o JOIN t_text AS x ON x.rowid = o.below)) ORDER BY d.id";
+
+/* Where the kernel's code lay is told by its run-time address. */
+static const char select_code[] =
+	"SELECT c.id, c.dso_id, iif(d.kind = 'kernel', c.ip, c.offset), c.exact FROM code AS c "
+	"JOIN dso AS d ON d.id = c.dso_id WHERE c.trace_id = :trace AND c.offset IS NOT NULL ORDER "
+	"BY c.dso_id, c.id";
+
+static const char select_objects[] =
+	"SELECT o.space_id, o.addr, t.dso_id, t.addr, t.pgoff FROM t_object AS o JOIN t_text AS t "
+	"ON t.rowid = o.below UNION ALL SELECT a.space_id, a.addr, k.id, 0, 0 FROM t_address AS a "
+	"JOIN space AS s ON s.id = a.space_id AND s.kind = 'kernel' JOIN (SELECT min(id) AS id "
+	"FROM dso WHERE trace_id = :trace AND kind = 'kernel') AS k ORDER BY 3, 1, 2";
 
 static int sql_fail(struct naming *naming)
 {
@@ -144,12 +182,21 @@ static int intern_column(struct naming *naming, sqlite3_stmt *row, int column, u
 	return 0;
 }
 
+static const char *interned(const struct fs_interner *interner, uint32_t id)
+{
+	return id == FS_SYMBOL_NONE ? NULL : fs_interned(interner, id, NULL);
+}
+
 static int take_dso(struct naming *naming, sqlite3_stmt *row)
 {
 	struct dso dso = { .id = sqlite3_column_int64(row, 0) };
 
 	FS_TRY(intern_column(naming, row, 1, &dso.path));
 	FS_TRY(intern_column(naming, row, 2, &dso.build_id));
+	FS_TRY(intern_column(naming, row, 5, &dso.reference));
+	dso.kind = (enum fs_symbol_code)sqlite3_column_int(row, 3);
+	dso.address = sqlite3_column_int64(row, 4);
+	dso.reference_address = sqlite3_column_int64(row, 6);
 	if (dso.path == FS_SYMBOL_NONE)
 		return 0;
 	if (FS_RESERVE(naming->dsos, naming->dso_capacity, naming->dso_count + 1))
@@ -240,12 +287,7 @@ static int place(struct naming *naming)
 static int read_questions(struct naming *naming)
 {
 	FS_TRY(run_all(naming, find_objects, sizeof(find_objects) / sizeof(find_objects[0])));
-	FS_TRY(each_row(naming,
-			"SELECT id, path, build_id FROM dso WHERE trace_id = :trace AND path LIKE "
-			"'/%' AND path NOT LIKE '//%' AND kind NOT LIKE 'guest%' AND (samples > 0 "
-			"OR id IN (SELECT t.dso_id "
-			"FROM t_object AS o JOIN t_text AS t ON t.rowid = o.below)) ORDER BY id",
-			take_dso));
+	FS_TRY(each_row(naming, select_dsos, take_dso));
 	naming->asked = calloc(naming->dso_count + 1, sizeof(*naming->asked));
 	if (!naming->asked)
 		return no_memory(naming);
@@ -253,22 +295,17 @@ static int read_questions(struct naming *naming)
 		const struct dso *dso = &naming->dsos[i];
 
 		naming->asked[i] = (struct fs_symbol_dso){
-			.path = fs_interned(&naming->paths, dso->path, NULL),
+			.path = interned(&naming->paths, dso->path),
 			.fd = -1,
-			.build_id = dso->build_id == FS_SYMBOL_NONE
-					    ? NULL
-					    : fs_interned(&naming->paths, dso->build_id, NULL),
+			.build_id = interned(&naming->paths, dso->build_id),
+			.kind = dso->kind,
+			.reference = interned(&naming->paths, dso->reference),
+			.reference_address = (uint64_t)dso->reference_address,
+			.address = (uint64_t)dso->address,
 		};
 	}
-	FS_TRY(each_row(naming,
-			"SELECT id, dso_id, offset, exact FROM code WHERE trace_id = :trace AND "
-			"dso_id IS NOT NULL AND offset IS NOT NULL ORDER BY dso_id, id",
-			take_code));
-	FS_TRY(each_row(naming,
-			"SELECT o.space_id, o.addr, t.dso_id, t.addr, t.pgoff FROM t_object AS o "
-			"JOIN t_text AS t ON t.rowid = o.below ORDER BY t.dso_id, o.space_id, "
-			"o.addr",
-			take_object));
+	FS_TRY(each_row(naming, select_code, take_code));
+	FS_TRY(each_row(naming, select_objects, take_object));
 	FS_TRY(place(naming));
 	return run_all(naming, drop_objects, sizeof(drop_objects) / sizeof(drop_objects[0]));
 }
@@ -283,7 +320,7 @@ static bool is_answered(const struct fs_symbol_dso *dso)
 
 static const char *text(const struct naming *naming, uint32_t id)
 {
-	return id == FS_SYMBOL_NONE ? NULL : fs_interned(&naming->strings, id, NULL);
+	return interned(&naming->strings, id);
 }
 
 static int forget_dso(struct naming *naming, int64_t id)

@@ -5,6 +5,7 @@
  */
 #include "ingest/session/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -607,6 +608,24 @@ const struct fs_event *fs_session_event(const struct fs_session *session,
 	return session->is_unknown_readable ? &file->events[file->event_count] : NULL;
 }
 
+/* The name by which the BUILD_ID feature calls a DSO: the kernel's mapping is named after the
+ * symbol that it tells the place of, too: [kernel.kallsyms]_text. */
+static int build_id_name(struct fs_session *session, const struct fs_dso *dso, uint64_t *ret_name)
+{
+	const char *path = fs_interned(&session->strings, dso->path, NULL);
+	const char *end = strchr(path, ']');
+	uint32_t name = dso->path;
+	char bare[64];
+
+	if (dso->cpumode == FS_MISC_KERNEL && !strncmp(path, "[kernel", 7) && end &&
+	    (size_t)(end - path) < sizeof(bare) - 1) {
+		snprintf(bare, sizeof(bare), "%.*s", (int)(end + 1 - path), path);
+		FS_TRY(fs_intern(&session->strings, bare, strlen(bare), &name));
+	}
+	*ret_name = name;
+	return 0;
+}
+
 /* The build-id of the BUILD_ID feature for DSOs whose maps carry none. */
 static int settle_build_ids(struct fs_session *session)
 {
@@ -633,11 +652,13 @@ static int settle_build_ids(struct fs_session *session)
 		else
 			code = FS_NOMEM;
 	}
-	for (size_t i = 0; i < session->maps.dso_count; i++) {
+	for (size_t i = 0; !code && i < session->maps.dso_count; i++) {
 		struct fs_dso *dso = &session->maps.dsos[i];
-		uint64_t key = dso->path;
-		const uint64_t *hex = fs_table_get(&by_path, &key);
+		const uint64_t *hex;
+		uint64_t key;
 
+		code = build_id_name(session, dso, &key);
+		hex = code ? NULL : fs_table_get(&by_path, &key);
 		if (dso->build_id == FS_NONE && hex)
 			dso->build_id = (int64_t)*hex;
 	}

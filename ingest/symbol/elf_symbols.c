@@ -179,6 +179,41 @@ const struct fs_elf_symbol *fs_elf_symbols_find(const struct fs_elf_symbols *sym
 	return NULL;
 }
 
+static bool value_in(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, const char *name,
+		     uint64_t *ret_value)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t count = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
+
+	for (size_t i = 1; data && i < count && i < INT32_MAX; i++) {
+		const char *found;
+		GElf_Sym symbol;
+
+		if (!gelf_getsym(data, (int)i, &symbol))
+			break;
+		found = elf_strptr(elf, header->sh_link, symbol.st_name);
+		if (found && !strcmp(found, name) && symbol.st_shndx != SHN_UNDEF) {
+			*ret_value = symbol.st_value;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool fs_elf_symbol_value(Elf *elf, const char *name, uint64_t *ret_value)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB &&
+		    value_in(elf, section, &header, name, ret_value))
+			return true;
+	}
+	return false;
+}
+
 void fs_elf_symbols_free(struct fs_elf_symbols *symbols)
 {
 	free(symbols->items);

@@ -45,6 +45,9 @@ int fs_elf_symbols_index(struct fs_elf_symbols *symbols);
 const struct fs_elf_symbol *fs_elf_symbols_find(const struct fs_elf_symbols *symbols,
 						uint64_t address);
 
+/* The value of the first symbol of a name in .symtab. False: there is none. */
+bool fs_elf_symbol_value(Elf *elf, const char *name, uint64_t *ret_value);
+
 void fs_elf_symbols_free(struct fs_elf_symbols *symbols);
 
 #endif

@@ -237,7 +237,7 @@ static void check_subject(const char *prefix, const char *how)
 	struct fs_symbol_options options = {
 		.roots = &root, .root_count = 1, .allow_unverified = true, .strings = &strings
 	};
-	struct fs_symbol_dso dso = { .path = "/subject", .fd = -1, .by_address = true };
+	struct fs_symbol_dso dso = { .path = "/subject", .fd = -1, .kind = FS_SYMBOL_LINKED };
 	struct fs_error error = { 0 };
 
 	read_code(prefix, &code);

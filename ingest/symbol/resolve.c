@@ -69,6 +69,7 @@ struct resolver {
 	uint64_t thread_block; /* as fs_flow_source has it */
 	struct segment *segments;
 	size_t segment_count;
+	uint64_t slide; /* of the kernel: run-time less link-time addresses */
 	enum fs_reply_arch arch;
 	struct fs_x86 *x86;
 	struct cursor cursor;
@@ -245,11 +246,13 @@ static int open_file(struct resolver *resolver)
 /* Place a query in the segment that holds it; segments share pages, so code goes first. */
 static void place(const struct resolver *resolver, struct item *item, uint64_t wanted)
 {
+	bool by_address = resolver->job->kind != FS_SYMBOL_FILE;
+
+	wanted -= resolver->slide;
 	for (int executable = 1; executable >= 0 && !item->placed; executable--) {
 		for (size_t i = 0; i < resolver->segment_count && !item->placed; i++) {
 			const struct segment *segment = &resolver->segments[i];
-			uint64_t start =
-				resolver->job->by_address ? segment->address : segment->offset;
+			uint64_t start = by_address ? segment->address : segment->offset;
 
 			if (segment->executable != executable || wanted < start ||
 			    wanted - start >= segment->size)
@@ -260,7 +263,7 @@ static void place(const struct resolver *resolver, struct item *item, uint64_t w
 			item->code = executable && resolver->elf;
 		}
 	}
-	if (!item->placed && resolver->job->by_address) { /* a debug file has no bytes there */
+	if (!item->placed && by_address) { /* a debug file has no bytes there */
 		item->address = wanted;
 		item->placed = true;
 	}
@@ -501,6 +504,10 @@ static int find_operand(struct resolver *resolver, const struct item *item, uint
 static bool place_object(const struct resolver *resolver,
 			 const struct fs_symbol_object_query *query, uint64_t *ret_address)
 {
+	if (resolver->job->kind == FS_SYMBOL_KERNEL) {
+		*ret_address = query->distance - resolver->slide;
+		return true;
+	}
 	for (size_t i = 0; i < resolver->segment_count; i++) {
 		const struct segment *segment = &resolver->segments[i];
 		uint64_t before = segment->offset % PAGE; /* mappings begin at whole pages */
@@ -575,10 +582,30 @@ static int answer(struct resolver *resolver, const struct item *item)
 }
 
 /*
+ * The kernel lies where its boot chose (KASLR). A symbol that the trace places tells how far that
+ * is from where it was linked. Returns what is in the way; NULL: nothing.
+ */
+static const char *find_slide(struct resolver *resolver)
+{
+	uint64_t linked;
+
+	if (!resolver->job->reference || !*resolver->job->reference)
+		return "the trace does not say where the kernel lay; record as root, or with "
+		       "kernel.kptr_restrict=0";
+	if (!(resolver->debug_elf &&
+	      fs_elf_symbol_value(resolver->debug_elf, resolver->job->reference, &linked)) &&
+	    !(resolver->elf &&
+	      fs_elf_symbol_value(resolver->elf, resolver->job->reference, &linked)))
+		return "it has no symbol by which the trace says where the kernel lay";
+	resolver->slide = resolver->job->reference_address - linked;
+	return NULL;
+}
+
+/*
  * What makes it impossible to place queries; NULL: nothing. objcopy --only-keep-debug gives up
  * the segments' file offsets (elfutils' strip keeps them), a relocatable object has none.
  */
-static const char *misplaced(const struct resolver *resolver)
+static const char *misplaced(struct resolver *resolver)
 {
 	Elf *elf = resolver->elf ? resolver->elf : resolver->debug_elf;
 	GElf_Ehdr header;
@@ -586,7 +613,9 @@ static const char *misplaced(const struct resolver *resolver)
 	if (gelf_getehdr(elf, &header) && header.e_type == ET_REL)
 		return "it is a relocatable object (such as a kernel module), whose code has no "
 		       "addresses of its own";
-	if (resolver->elf || resolver->job->by_address)
+	if (resolver->job->kind == FS_SYMBOL_KERNEL)
+		return find_slide(resolver);
+	if (resolver->elf || resolver->job->kind == FS_SYMBOL_LINKED)
 		return NULL;
 	for (size_t i = 0; i < resolver->segment_count; i++) {
 		if (resolver->segments[i].executable && resolver->segments[i].size)

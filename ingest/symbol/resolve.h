@@ -11,7 +11,9 @@
 struct fs_resolve_job {
 	int fd;	      /* the binary, or -1 */
 	int debug_fd; /* its separate debug file, or -1 */
-	bool by_address;
+	enum fs_symbol_code kind;
+	const char *reference; /* of the kernel, as in fs_symbol_dso */
+	uint64_t reference_address;
 	const struct fs_symbol_query *queries;
 	size_t query_count;
 	const struct fs_symbol_object_query *object_queries;

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "ingest/symbol/symbol.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/text.h"
+#include "common/whole_file.h"
 #include "ingest/helper/helper.h"
+#include "ingest/symbol/kallsyms.h"
 #include "ingest/symbol/locate.h"
 #include "ingest/symbol/reply.h"
 #include "ingest/symbol/resolve.h"
@@ -106,7 +111,9 @@ static int resolve(const struct fs_symbol_options *options, size_t index,
 	struct resolving resolving = {
 		.job = { .fd = fd,
 			 .debug_fd = located->debug_fd,
-			 .by_address = dso->by_address,
+			 .kind = dso->kind,
+			 .reference = dso->reference,
+			 .reference_address = dso->reference_address,
 			 .queries = dso->queries,
 			 .query_count = dso->query_count,
 			 .object_queries = dso->object_queries,
@@ -143,25 +150,37 @@ static int resolve(const struct fs_symbol_options *options, size_t index,
 	return 0;
 }
 
-static int symbolise_dso(const struct fs_symbol_options *options, struct fs_roots *roots,
-			 size_t index, struct fs_symbol_dso *dso, struct fs_isolation *isolation,
-			 struct fs_error *error)
+/* Where names come from: what the options say, opened. */
+struct sources {
+	const struct fs_symbol_options *options;
+	struct fs_roots roots;
+	int vmlinux; /* -1: none */
+	uint8_t *kallsyms_text;
+	struct fs_kallsyms kallsyms;
+	struct fs_isolation isolation;
+};
+
+static int ask_binary(struct sources *sources, size_t index, struct fs_symbol_dso *dso,
+		      struct fs_error *error)
 {
+	const struct fs_symbol_options *options = sources->options;
 	struct fs_located located;
-	bool given = dso->fd >= 0;
+	int given = dso->kind == FS_SYMBOL_KERNEL && dso->fd < 0 ? sources->vmlinux : dso->fd;
 	int code = 0;
 
-	if (!roots->count && !given)
+	if (!sources->roots.count && given < 0)
 		return 0;
-	if (given)
-		fs_locate_fd(roots, dso->fd, dso->path, dso->build_id, &located);
+	if (given >= 0)
+		fs_locate_fd(&sources->roots, given,
+			     given == dso->fd ? dso->path : options->vmlinux, dso->build_id,
+			     &located);
 	else
-		fs_locate(roots, dso->path, dso->build_id, &located);
+		fs_locate(&sources->roots, dso->path, dso->build_id, &located);
 	take_located(dso, &located);
 	if (located.symbols == FS_SYMBOLS_VERIFIED ||
 	    (located.symbols == FS_SYMBOLS_UNVERIFIED && options->allow_unverified)) {
-		code = resolve(options, index, &located, given ? dso->fd : located.fd, dso,
-			       isolation, error);
+		code = resolve(options, index, &located, given >= 0 ? given : located.fd, dso,
+			       &sources->isolation, error);
 	} else if (located.symbols == FS_SYMBOLS_UNVERIFIED) {
 		size_t used = strlen(dso->reason);
 
@@ -170,6 +189,65 @@ static int symbolise_dso(const struct fs_symbol_options *options, struct fs_root
 	}
 	fs_located_close(&located);
 	return code;
+}
+
+static int symbolise_dso(struct sources *sources, size_t index, struct fs_symbol_dso *dso,
+			 struct fs_error *error)
+{
+	bool in_kernel = dso->kind == FS_SYMBOL_KERNEL || dso->kind == FS_SYMBOL_MODULE;
+
+	FS_TRY(ask_binary(sources, index, dso, error));
+	if (!in_kernel || dso->arch || !sources->kallsyms_text)
+		return 0;
+	if (fs_kallsyms_answer(&sources->kallsyms, sources->options->strings, dso))
+		return fs_fail(error, FS_NOMEM, "out of memory for the names in kallsyms");
+	return 0;
+}
+
+/* Open a file that the user has named for the kernel's names. */
+static int open_vmlinux(struct sources *sources, const char *path, struct fs_error *error)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return fs_fail(error, FS_USAGE, "--vmlinux %s: %s; give a file that can be read",
+			       path, strerror(errno));
+	sources->vmlinux = fd;
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode))
+		return fs_fail(error, FS_USAGE, "--vmlinux %s is no regular file", path);
+	return 0;
+}
+
+static int open_sources(struct sources *sources, struct fs_error *error)
+{
+	const struct fs_symbol_options *options = sources->options;
+	size_t size = 0;
+
+	FS_TRY(fs_roots_open(options->roots, options->root_count, &sources->roots, error));
+	if (options->vmlinux)
+		FS_TRY(open_vmlinux(sources, options->vmlinux, error));
+	if (!options->kallsyms)
+		return 0;
+	FS_TRY(fs_whole_file_read("--kallsyms", options->kallsyms, FS_KALLSYMS_MAX,
+				  &sources->kallsyms_text, &size, error));
+	if (fs_kallsyms_parse((const char *)sources->kallsyms_text, size, &sources->kallsyms))
+		return fs_fail(error, FS_NOMEM, "out of memory for %s", options->kallsyms);
+	if (!sources->kallsyms.count)
+		return fs_fail(error, FS_USAGE,
+			       "--kallsyms %s: no line of it reads as "
+			       "\"address type name\"; give a copy of /proc/kallsyms",
+			       options->kallsyms);
+	return 0;
+}
+
+static void close_sources(struct sources *sources)
+{
+	fs_roots_close(&sources->roots);
+	if (sources->vmlinux >= 0)
+		close(sources->vmlinux);
+	fs_kallsyms_free(&sources->kallsyms);
+	free(sources->kallsyms_text);
 }
 
 static void clear(struct fs_symbol_dso *dso)
@@ -185,21 +263,20 @@ static void clear(struct fs_symbol_dso *dso)
 int fs_symbolise(const struct fs_symbol_options *options, struct fs_symbol_dso *dsos, size_t count,
 		 struct fs_isolation *ret_isolation, struct fs_error *error)
 {
-	struct fs_isolation isolation = { 0 };
-	struct fs_roots roots;
-	int code = 0;
+	struct sources sources = { .options = options, .vmlinux = -1 };
+	int code;
 
 	for (size_t i = 0; i < count; i++)
 		clear(&dsos[i]);
-	FS_TRY(fs_roots_open(options->roots, options->root_count, &roots, error));
+	code = open_sources(&sources, error);
 	for (size_t i = 0; i < count && !code; i++) {
 		if (options->cancelled && options->cancelled(options->context))
 			code = fs_fail(error, ECANCELED, "cancelled");
-		else if (dsos[i].query_count)
-			code = symbolise_dso(options, &roots, i, &dsos[i], &isolation, error);
+		else if (dsos[i].query_count || dsos[i].object_query_count)
+			code = symbolise_dso(&sources, i, &dsos[i], error);
 	}
-	fs_roots_close(&roots);
+	close_sources(&sources);
 	if (!code && ret_isolation)
-		*ret_isolation = isolation;
+		*ret_isolation = sources.isolation;
 	return code;
 }

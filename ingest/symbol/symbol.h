@@ -83,7 +83,7 @@ enum fs_type_kind { FS_TYPE_KIND_LIST(FS_ENUM_TYPE_KIND) FS_TYPE_KINDS };
 const char *fs_type_kind_name(enum fs_type_kind kind);
 
 struct fs_symbol_query {
-	uint64_t offset; /* file offset in the DSO; a link-time address if by_address is set */
+	uint64_t offset; /* file offset in the DSO; else see enum fs_symbol_code */
 	bool exact;	 /* the operation's own address; else, on x86, it stands behind it */
 };
 
@@ -146,8 +146,8 @@ struct fs_symbol_field {
 
 /* Which variable holds an address of data: given as a distance from an executable mapping. */
 struct fs_symbol_object_query {
-	uint64_t offset; /* file offset of the mapping's first byte */
-	uint64_t distance;
+	uint64_t offset;   /* file offset of the mapping's first byte */
+	uint64_t distance; /* of the kernel: the run-time address, and no offset */
 };
 
 struct fs_symbol_object {
@@ -159,12 +159,25 @@ struct fs_symbol_object {
 	uint32_t field;	  /* interned path, or FS_SYMBOL_NONE */
 };
 
+/* What a DSO is: where its code lies in memory is told in different ways. */
+enum fs_symbol_code {
+	FS_SYMBOL_FILE = 0,   /* queries hold file offsets */
+	FS_SYMBOL_LINKED = 1, /* queries hold link-time addresses */
+	FS_SYMBOL_KERNEL = 2, /* queries hold run-time addresses */
+	FS_SYMBOL_MODULE =
+		3, /* queries count from the module's first byte, which was at `address` */
+};
+
 /* One DSO: the caller fills the first part, fs_symbolise() the second. */
 struct fs_symbol_dso {
 	const char *path;     /* as recorded; only ever looked for under the roots */
 	const char *build_id; /* hex, as recorded; NULL or "": the trace does not say */
 	int fd;		      /* open binary (from an archive) to use instead of looking, or -1 */
-	bool by_address;      /* queries hold link-time addresses (vmlinux), not file offsets */
+	enum fs_symbol_code kind;
+	/* of the kernel and its modules */
+	const char *reference;	    /* a symbol of the kernel, such as _text; "": not told */
+	uint64_t reference_address; /* where that was at run time */
+	uint64_t address;	    /* where the module's first byte was at run time */
 	const struct fs_symbol_query *queries;
 	struct fs_symbol_result *results; /* the caller's array, query_count long */
 	size_t query_count;
@@ -190,6 +203,8 @@ struct fs_symbol_dso {
 struct fs_symbol_options {
 	const char *const *roots; /* directories, searched in order */
 	size_t root_count;
+	const char *vmlinux;	     /* file with the kernel's names, instead of looking; or NULL */
+	const char *kallsyms;	     /* names of kernel and modules that no binary has; or NULL */
 	bool allow_unverified;	     /* use files whose build-id differs or cannot be compared */
 	struct fs_interner *strings; /* receives all strings; not NULL */
 	unsigned int timeout_ms;     /* per DSO, wall time; 0: 60 s */
@@ -203,9 +218,9 @@ struct fs_symbol_options {
  * Look up every query of every DSO. Each DSO gets a status of its own and a failing one stops
  * none of the others; results of a DSO that was not used are all-unknown.
  *
- * Fails only as a whole: FS_USAGE for a root that is no readable directory, FS_NOMEM, and
- * ECANCELED when cancelled() said so. Whatever it returned, the dsos want fs_symbol_dso_free().
- * ret_isolation may be NULL; it is written on success only.
+ * Fails only as a whole: FS_USAGE for a root that is no readable directory or a given file that
+ * cannot be read, FS_NOMEM, and ECANCELED when cancelled() said so. Whatever it returned, the dsos
+ * want fs_symbol_dso_free(). ret_isolation may be NULL; it is written on success only.
  *
  * Forks; may be called from a process with threads. Opens no network connection, executes
  * nothing, writes nothing.

@@ -384,7 +384,7 @@ START_TEST(test_stripped_and_separate_debug)
 	lookup_run(&lookup, directory, false);
 	ck_assert_int_eq(lookup.dso.symbols, FS_SYMBOLS_FAILED);
 	ck_assert_ptr_nonnull(strstr(lookup.dso.reason, "debug file"));
-	lookup.dso.by_address = true;
+	lookup.dso.kind = FS_SYMBOL_LINKED;
 	lookup.queries[0].offset = address;
 	lookup_run(&lookup, directory, false);
 	ck_assert_int_eq(lookup.dso.symbols, FS_SYMBOLS_VERIFIED);

@@ -135,7 +135,11 @@ SELECT d.trace_id, 'symbols_' || d.symbols,
 		coalesce(d.symbols_reason, CASE d.symbols
 			WHEN 'verified' THEN 'symbols from the binary with the recorded build-id'
 			WHEN 'unverified' THEN 'symbols from a binary whose build-id is not in the trace'
-			WHEN 'not_asked' THEN 'give its directory with fsingest --symbols to get names'
+			WHEN 'not_asked' THEN CASE d.kind
+				WHEN 'kernel' THEN 'give fsingest --vmlinux or --kallsyms to get names'
+				WHEN 'module' THEN 'give its directory with fsingest --symbols, or --kallsyms, to get names'
+				WHEN 'user' THEN 'give its directory with fsingest --symbols to get names'
+				ELSE 'no binary of it exists' END
 			ELSE 'no symbols' END))
 FROM dso AS d JOIN trace AS t ON t.id = d.trace_id
 WHERE d.samples > 0

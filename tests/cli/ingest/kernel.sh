@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Kernel code, its data and modules get the names that vmlinux or kallsyms have, whatever offset the
+# kernel was booted at; from no file of another build, and none where the offset is not told.
+. "$CLI/lib.sh"
+need gcc nm readelf sqlite3
+
+cat >kernel.c <<'END'
+struct counters { long reads, writes; } counters = { 1, 1 };
+__attribute__((noinline)) void bump(void) { counters.writes++; }
+__attribute__((noinline)) long look(void) { return counters.reads; }
+void _start(void) { for (;;) { bump(); look(); } }
+END
+gcc -g -O1 -nostdlib -static -fno-pie -no-pie -ffreestanding -Wl,--build-id,--defsym=_text=bump kernel.c -o vmlinux
+build_id=$(readelf -n vmlinux | sed -n 's/.*Build ID: //p')
+other=${build_id/${build_id:0:1}/$(printf %x $((0x${build_id:0:1} ^ 1)))}
+slide=$((0xffffffff9a000000))
+
+# at SYMBOL [OFFSET]: its run-time address
+at()
+{
+	printf %x $((0x$(nm vmlinux | sed -n "s/ [A-Za-z] $1\$//p") + slide + ${2-0}))
+}
+
+code=$(at bump),$(at look),$(at _start 1),ffffffffc0123010,ffffffff9a000000
+data=$(at counters),$(at counters 8)
+
+# record BUILD_ID REFERENCE
+record()
+{
+	rm -f case.db
+	python3 -B "$CLI/ingest/kernel.py" perf.data "$1" "$2" "$(at _text)" "[ext-4]" ffffffffc0123000 "$code" "$data"
+}
+
+# show WHAT OPTION...: import with these options and print what has a name
+show()
+{
+	rm -f case.db
+	echo "-- $1"
+	"$FSINGEST" --db case.db -q "${@:2}" perf.data
+	sqlite3 -list -nullvalue - case.db "
+		SELECT d.kind, d.symbols, d.symbols_reason FROM dso AS d WHERE samples;
+		SELECT f.name, c.function_offset, c.line, c.field FROM code AS c JOIN function AS f ON f.id = c.function_id
+			ORDER BY c.id;
+		SELECT v.name, v.field, v.addr - v.start FROM variable AS v ORDER BY v.addr;" |
+		sed "s/$build_id/BUILD_ID/g; s/$other/OTHER/g; s|c$PWD||"
+}
+
+# kallsyms OFFSET: as this boot, or one that was OFFSET higher, would show them
+kallsyms()
+{
+	nm -n vmlinux | while read -r address type name; do
+		printf '%x %s %s\n' $((0x$address + slide + $1)) "$type" "$name"
+	done
+	printf '%x t ext4_read\t[ext_4]\n%x t ext4_end\t[ext_4]\n' $((0xffffffffc0123000)) $((0xffffffffc0123400))
+	printf 'ffffffffc0128000 t other\t[other]\n'
+}
+
+record "$build_id" _text
+show "the kernel by its file" --vmlinux vmlinux
+mkdir -p "root/usr/lib/debug/boot" && cp vmlinux root/usr/lib/debug/boot/vmlinux-6.1.0-test
+show "the kernel in a symbol root" --symbols root
+kallsyms 0 >same
+show "kallsyms of the same boot" --kallsyms same
+kallsyms 0x1000000 >moved
+show "kallsyms of another boot" --kallsyms moved
+show "the file is better than kallsyms, which has the modules" --vmlinux vmlinux --kallsyms same
+sed 's/^[0-9a-f]*/0000000000000000/' same >hidden
+show "kallsyms as a user sees it" --kallsyms hidden
+record "$other" _text
+show "another kernel" --vmlinux vmlinux
+show "another kernel, wanted" --vmlinux vmlinux --unverified-symbols
+record "$build_id" -
+show "nothing says where the kernel lay" --vmlinux vmlinux --kallsyms same
+
+status=0
+"$FSINGEST" --db case.db --replace --vmlinux absent perf.data 2>error || status=$?
+expect "exit status without the file" "$status" 1
+grep -q 'vmlinux absent: No such file' error || fail "$(cat error)"
+status=0
+"$FSINGEST" --db case.db --replace --kallsyms perf.data perf.data 2>error || status=$?
+expect "exit status with a file that is no kallsyms" "$status" 1
+grep -q 'no line of it reads as' error || fail "$(cat error)"
