@@ -15,7 +15,13 @@
 #include "common/vector.h"
 #include "ingest/helper/sandbox.h"
 
-#define HELPER_MEMORY ((uint64_t)2 << 30)
+/*
+ * Memory beyond the files themselves. Debug information unpacks to several times its size, and
+ * what is read of it takes room again; more than that is a bomb.
+ */
+#define HELPER_MEMORY_MIN ((uint64_t)128 << 20)
+#define HELPER_MEMORY_MAX ((uint64_t)2 << 30)
+#define HELPER_MEMORY_SHARE 32
 
 enum { HELPER_CPU_SECONDS = 60, READ_SIZE = 1 << 16 };
 
@@ -169,6 +175,13 @@ static int reap(pid_t pid)
 	return got == pid ? status : 0;
 }
 
+static uint64_t memory_for(uint64_t bytes)
+{
+	uint64_t most = (HELPER_MEMORY_MAX - HELPER_MEMORY_MIN) / HELPER_MEMORY_SHARE;
+
+	return bytes + HELPER_MEMORY_MIN + HELPER_MEMORY_SHARE * (bytes < most ? bytes : most);
+}
+
 static uint64_t file_size(int fd)
 {
 	struct stat status;
@@ -179,7 +192,7 @@ static uint64_t file_size(int fd)
 /* Signals stay blocked until the child has its own dispositions. */
 static pid_t start(const struct fs_helper_job *job, int pipe_fd)
 {
-	uint64_t memory = HELPER_MEMORY + file_size(job->files[0]) + file_size(job->files[1]);
+	uint64_t memory = memory_for(file_size(job->files[0]) + file_size(job->files[1]));
 	sigset_t all;
 	sigset_t before;
 	pid_t pid;

@@ -136,10 +136,14 @@ static bool limit(__rlimit_resource_t resource, uint64_t value)
 	struct rlimit now;
 	struct rlimit next = { .rlim_cur = value, .rlim_max = value };
 
+	if (resource == RLIMIT_CPU) /* at the upper one comes SIGKILL, which does not say why */
+		next.rlim_max++;
 	if (getrlimit(resource, &now))
 		return false;
 	if (now.rlim_max != RLIM_INFINITY && next.rlim_max > now.rlim_max)
-		next.rlim_cur = next.rlim_max = now.rlim_max;
+		next.rlim_max = now.rlim_max;
+	if (next.rlim_cur > next.rlim_max)
+		next.rlim_cur = next.rlim_max;
 	return !setrlimit(resource, &next);
 }
 

@@ -100,6 +100,7 @@ static const char symbol_sql[] =
 	"SELECT sum(samples) AS code_samples, "
 	"sum(samples) FILTER (WHERE symbols IN ('verified', 'unverified')) AS named_samples, "
 	"count(*) FILTER (WHERE symbols = 'missing') AS missing_binaries, "
+	"count(*) FILTER (WHERE symbols = 'failed') AS failed_binaries, "
 	"count(*) FILTER (WHERE symbols IN ('verified', 'unverified')) AS binaries_read "
 	"FROM dso WHERE trace_id = ?1 AND samples > 0";
 
@@ -127,12 +128,33 @@ static void write_loss(FILE *out, struct json_object *loss)
 	fprintf(out, ". %s\n", json_object_get_string(json_object_object_get(loss, "description")));
 }
 
+static void write_symbols(FILE *out, struct json_object *object)
+{
+	int64_t code_samples = integer_of(object, "code_samples");
+	int64_t read = integer_of(object, "binaries_read");
+	int64_t missing = integer_of(object, "missing_binaries");
+	int64_t failed = integer_of(object, "failed_binaries");
+
+	if (!code_samples || !(read + missing + failed)) {
+		fputs("  symbols: none; give --symbols DIR to name functions and instructions\n",
+		      out);
+		return;
+	}
+	fprintf(out,
+		"  symbols: %.1f %% of samples with code, from %" PRId64 " %s; %" PRId64
+		" not found",
+		100.0 * (double)integer_of(object, "named_samples") / (double)code_samples, read,
+		read == 1 ? "binary" : "binaries", missing);
+	if (failed)
+		fprintf(out, "; %" PRId64 " could not be read", failed);
+	fputc('\n', out);
+}
+
 static void write_text(FILE *out, struct json_object *object, const char *path)
 {
 	struct json_object *losses = json_object_object_get(object, "loss");
 	struct json_object *span = json_object_object_get(object, "span_ms");
 	int64_t samples = integer_of(object, "samples");
-	int64_t code_samples = integer_of(object, "code_samples");
 	const char *name = json_object_get_string(json_object_object_get(object, "name"));
 	char safe[256];
 
@@ -147,17 +169,7 @@ static void write_text(FILE *out, struct json_object *object, const char *path)
 	if (span)
 		fprintf(out, ", %.3f ms", json_object_get_double(span));
 	fputc('\n', out);
-	if (!code_samples || !integer_of(object, "binaries_read"))
-		fputs("  symbols: none; give --symbols DIR to name functions and instructions\n",
-		      out);
-	else
-		fprintf(out,
-			"  symbols: %.1f %% of samples with code, from %" PRId64 " %s; %" PRId64
-			" not found\n",
-			100.0 * (double)integer_of(object, "named_samples") / (double)code_samples,
-			integer_of(object, "binaries_read"),
-			integer_of(object, "binaries_read") == 1 ? "binary" : "binaries",
-			integer_of(object, "missing_binaries"));
+	write_symbols(out, object);
 	for (size_t i = 0; i < json_object_array_length(losses); i++)
 		write_loss(out, json_object_array_get_idx(losses, i));
 	fprintf(out, "next: fsquery --db %s %s\n", path,

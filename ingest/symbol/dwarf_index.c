@@ -64,6 +64,26 @@ static int add_ranges(struct fs_dwarf_ranges *ranges, Dwarf_Die *die)
 	return 0;
 }
 
+static bool has_debug_info(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name = gelf_getshdr(section, &header)
+					   ? elf_strptr(elf, names, header.sh_name)
+					   : NULL;
+
+		if (name && header.sh_type != SHT_NOBITS &&
+		    (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
+			return true;
+	}
+	return false;
+}
+
 int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf)
 {
 	Dwarf_Off offset = 0;
@@ -73,13 +93,16 @@ int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf)
 	*index = (struct fs_dwarf_index){ .dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL) };
 	fs_table_init(&index->entries, 8, sizeof(struct fs_dwarf_range));
 	fs_table_init(&index->entered_units, 8, 8);
+	index->unreadable = has_debug_info(elf);
 	if (!index->dwarf)
 		return 0;
 	while (!dwarf_nextcu(index->dwarf, offset, &next, &header, NULL, NULL, NULL)) {
 		Dwarf_Die die;
 
-		if (dwarf_offdie(index->dwarf, offset + header, &die))
+		if (dwarf_offdie(index->dwarf, offset + header, &die)) {
+			index->unreadable = false;
 			FS_TRY(add_ranges(&index->units, &die));
+		}
 		if (next <= offset)
 			break;
 		offset = next;

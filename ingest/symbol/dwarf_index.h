@@ -25,7 +25,8 @@ struct fs_dwarf_ranges {
 };
 
 struct fs_dwarf_index {
-	Dwarf *dwarf; /* NULL: there is none */
+	Dwarf *dwarf;	 /* NULL: there is none */
+	bool unreadable; /* there is some, but libdw makes nothing of it */
 	struct fs_dwarf_ranges units;
 	struct fs_dwarf_ranges functions; /* of the unit below */
 	Dwarf_Off functions_of;

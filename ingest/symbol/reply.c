@@ -141,6 +141,7 @@ static int read_binary(struct fs_reply *reply, struct fs_reader *body)
 	dso->arch = names[arch];
 	dso->operands = flags & FS_REPLY_OPERANDS;
 	dso->names = flags & FS_REPLY_SYMBOLS;
+	dso->bad_dwarf = flags & FS_REPLY_BAD_DWARF;
 	return 0;
 }
 

@@ -32,8 +32,9 @@ enum { FS_REPLY_TYPES_MAX = 1 << 14, FS_REPLY_FIELDS_MAX = 1 << 18 };
 
 /* Flags of BINARY. */
 enum {
-	FS_REPLY_SYMBOLS = 1 << 0,  /* .symtab, or DWARF */
-	FS_REPLY_OPERANDS = 1 << 1, /* instruction bytes that we can decode */
+	FS_REPLY_SYMBOLS = 1 << 0,   /* .symtab, or DWARF */
+	FS_REPLY_OPERANDS = 1 << 1,  /* instruction bytes that we can decode */
+	FS_REPLY_BAD_DWARF = 1 << 2, /* debug information that cannot be read */
 };
 
 /* Of BINARY. X(enum suffix, number, name) */

@@ -62,6 +62,7 @@ struct resolver {
 	struct fs_elf_symbols variables;
 	struct fs_elf_symbols thread_locals;
 	struct fs_dwarf_index dwarf;
+	bool bad_dwarf; /* there is debug information, but none that can be read */
 	struct fs_data_types types;
 	struct fs_globals globals;
 	struct fs_flow *flow; /* NULL without DWARF or bytes */
@@ -208,8 +209,12 @@ static int read_symbols(struct resolver *resolver)
 	FS_TRY(read_table(resolver, &resolver->thread_locals));
 	if (resolver->debug_elf)
 		FS_TRY(fs_dwarf_index_open(&resolver->dwarf, resolver->debug_elf));
-	if (resolver->elf && !resolver->dwarf.dwarf)
+	resolver->bad_dwarf = resolver->dwarf.unreadable;
+	if (resolver->elf && !resolver->dwarf.dwarf) {
 		FS_TRY(fs_dwarf_index_open(&resolver->dwarf, resolver->elf));
+		resolver->bad_dwarf |= resolver->dwarf.unreadable;
+	}
+	resolver->bad_dwarf &= !resolver->dwarf.dwarf;
 	return 0;
 }
 
@@ -239,6 +244,8 @@ static int open_file(struct resolver *resolver)
 		flags |= FS_REPLY_SYMBOLS;
 	if (resolver->elf && resolver->arch != FS_REPLY_ARCH_OTHER)
 		flags |= FS_REPLY_OPERANDS;
+	if (resolver->bad_dwarf)
+		flags |= FS_REPLY_BAD_DWARF;
 	fs_reply_binary(resolver->writer, resolver->arch, flags);
 	return 0;
 }

@@ -67,18 +67,24 @@ static void take_located(struct fs_symbol_dso *dso, const struct fs_located *loc
 	snprintf(dso->file_build_id, sizeof(dso->file_build_id), "%s", located->build_id);
 }
 
-/* Put the outcome into words, where the status does not say it all. */
-static void explain(struct fs_symbol_dso *dso)
+static void add_reason(struct fs_symbol_dso *dso, const char *reason)
 {
 	size_t used = strlen(dso->reason);
 
+	snprintf(dso->reason + used, sizeof(dso->reason) - used, "%s%s", used ? "; " : "", reason);
+}
+
+/* Put the outcome into words, where the status does not say it all. */
+static void explain(struct fs_symbol_dso *dso)
+{
+	if (dso->bad_dwarf)
+		add_reason(dso, "its debug information cannot be read: it is damaged, or grows "
+				"beyond the helper's memory");
 	if (!dso->names)
-		snprintf(dso->reason + used, sizeof(dso->reason) - used,
-			 "%sit has no .symtab and no DWARF; only exported functions have names",
-			 used ? "; " : "");
+		add_reason(dso, "it has no .symtab and no DWARF; only exported functions have "
+				"names");
 	else if (dso->arch && !strcmp(dso->arch, "other"))
-		snprintf(dso->reason + used, sizeof(dso->reason) - used,
-			 "%sinstructions of its architecture are not decoded", used ? "; " : "");
+		add_reason(dso, "instructions of its architecture are not decoded");
 }
 
 /* What is asked of the helper about one DSO. */
@@ -182,10 +188,7 @@ static int ask_binary(struct sources *sources, size_t index, struct fs_symbol_ds
 		code = resolve(options, index, &located, given >= 0 ? given : located.fd, dso,
 			       &sources->isolation, error);
 	} else if (located.symbols == FS_SYMBOLS_UNVERIFIED) {
-		size_t used = strlen(dso->reason);
-
-		snprintf(dso->reason + used, sizeof(dso->reason) - used,
-			 "; not used, --unverified-symbols would");
+		add_reason(dso, "not used, --unverified-symbols would");
 	}
 	fs_located_close(&located);
 	return code;

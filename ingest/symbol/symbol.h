@@ -192,6 +192,7 @@ struct fs_symbol_dso {
 	const char *arch;	/* static: "aarch64", "x86_64", "i686", "other"; NULL: not read */
 	bool names;		/* it, or its debug file, has .symtab or DWARF */
 	bool operands;		/* instruction bytes were there to be decoded */
+	bool bad_dwarf;		/* it has debug information that could not be read */
 	struct fs_symbol_function *functions; /* owned, as all below: fs_symbol_dso_free() */
 	size_t function_count;
 	struct fs_symbol_type *types;

@@ -130,7 +130,8 @@ SELECT c.trace_id, 'symbol_coverage', 'info', 'all binaries',
 FROM code AS c GROUP BY c.trace_id
 UNION ALL
 SELECT d.trace_id, 'symbols_' || d.symbols,
-	iif(d.symbols IN ('missing', 'stripped', 'failed'), 'loss', 'info'), d.path, d.samples, 0, NULL,
+	iif(d.symbols IN ('missing', 'stripped', 'failed') OR (d.symbols = 'verified' AND d.symbols_reason IS NOT NULL),
+		'loss', 'info'), d.path, d.samples, 0, NULL,
 	printf('%.1f %% of the samples; %s', 100.0 * d.samples / max(t.samples, 1),
 		coalesce(d.symbols_reason, CASE d.symbols
 			WHEN 'verified' THEN 'symbols from the binary with the recorded build-id'

@@ -28,8 +28,9 @@ def expect(what, got, wanted):
 
 
 class Outcome:
-    def __init__(self, status, out, err):
+    def __init__(self, status, out, err, took=0, mib=0):
         self.status, self.out, self.err = status, out, err
+        self.took, self.mib = took, mib  # seconds of CPU, and the most memory of it or its helper
 
     def query(self, sql):
         db = sqlite3.connect("file:case.db?mode=ro", uri=True)
@@ -105,7 +106,7 @@ def ingest(content, exits=0, *options, path=None, stdin=None):
     assert not re.search("Sanitizer|runtime error", err), err
     assert SANITIZED or took < SECONDS, f"took {took:.1f} s of CPU"
     assert SANITIZED or mib < MEMORY_MIB, f"took {mib} MiB"
-    outcome = Outcome(status, out, err)
+    outcome = Outcome(status, out, err, took, mib)
     left = sorted(name for name in os.listdir(".") if name.startswith("case.db"))
     if status in (0, 3):
         expect("files", left, ["case.db"])
