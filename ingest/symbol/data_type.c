@@ -172,7 +172,7 @@ static void complete(struct fs_data_types *types, Dwarf_Die *die)
 		*die = found;
 }
 
-static uint32_t intern(struct fs_data_types *types, Dwarf_Die *die, const char *synonym)
+uint32_t fs_data_type_intern(struct fs_data_types *types, Dwarf_Die *die, const char *synonym)
 {
 	uint64_t key;
 	uint64_t *number;
@@ -219,7 +219,7 @@ uint32_t fs_data_type_of(struct fs_data_types *types, Dwarf_Die *die)
 
 	if (!follow(die, &target) || !peel(&target, &synonym))
 		return FS_NO_TYPE;
-	return intern(types, &target, synonym);
+	return fs_data_type_intern(types, &target, synonym);
 }
 
 static bool unsigned_of(Dwarf_Die *die, unsigned int name, uint64_t *ret_value)

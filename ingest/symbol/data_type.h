@@ -52,6 +52,9 @@ struct fs_field {
 void fs_data_types_init(struct fs_data_types *types, Dwarf *dwarf);
 void fs_data_types_free(struct fs_data_types *types);
 
+/* The type that an entry is, reached by a typedef or NULL. FS_NO_TYPE when out of memory. */
+uint32_t fs_data_type_intern(struct fs_data_types *types, Dwarf_Die *die, const char *synonym);
+
 /* The type that the DW_AT_type of an entry names. FS_NO_TYPE for void, or out of memory. */
 uint32_t fs_data_type_of(struct fs_data_types *types, Dwarf_Die *die);
 
