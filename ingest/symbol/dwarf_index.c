@@ -46,7 +46,7 @@ static const struct fs_dwarf_range *find(const struct fs_dwarf_ranges *ranges, u
 }
 
 /* Address 0 is where linkers put the ranges of code that they dropped. */
-static int add_ranges(struct fs_dwarf_ranges *ranges, Dwarf_Die *die)
+int fs_dwarf_ranges_add(struct fs_dwarf_ranges *ranges, Dwarf_Die *die)
 {
 	Dwarf_Addr base;
 	Dwarf_Addr low;
@@ -101,7 +101,7 @@ int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf)
 
 		if (dwarf_offdie(index->dwarf, offset + header, &die)) {
 			index->unreadable = false;
-			FS_TRY(add_ranges(&index->units, &die));
+			FS_TRY(fs_dwarf_ranges_add(&index->units, &die));
 		}
 		if (next <= offset)
 			break;
@@ -125,13 +125,14 @@ static bool unit_of(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *r
 	return range && dwarf_offdie(index->dwarf, range->die, ret_die);
 }
 
-bool fs_dwarf_line(struct fs_dwarf_index *index, uint64_t address, const char **ret_path,
-		   uint32_t *ret_line)
+bool fs_dwarf_place(struct fs_dwarf_index *index, uint64_t address,
+		    struct fs_dwarf_place *ret_place)
 {
 	Dwarf_Die unit;
 	Dwarf_Line *line;
 	const char *path;
 	int number;
+	int column;
 
 	if (!unit_of(index, address, &unit))
 		return false;
@@ -141,8 +142,9 @@ bool fs_dwarf_line(struct fs_dwarf_index *index, uint64_t address, const char **
 	path = dwarf_linesrc(line, NULL, NULL);
 	if (!path)
 		return false;
-	*ret_path = path;
-	*ret_line = (uint32_t)number;
+	*ret_place = (struct fs_dwarf_place){ .path = path, .line = (uint32_t)number };
+	if (!dwarf_linecol(line, &column) && column > 0)
+		ret_place->column = (uint32_t)column;
 	return true;
 }
 
@@ -156,7 +158,7 @@ static int add_functions(struct fs_dwarf_ranges *functions, Dwarf_Die *parent, u
 	do {
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
-			FS_TRY(add_ranges(functions, &die));
+			FS_TRY(fs_dwarf_ranges_add(functions, &die));
 			break;
 		case DW_TAG_namespace:
 		case DW_TAG_module:
@@ -176,6 +178,14 @@ static const char *string_of(Dwarf_Die *die, unsigned int name)
 	Dwarf_Attribute attribute;
 
 	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+void fs_dwarf_names(Dwarf_Die *die, const char **ret_name, const char **ret_linkage_name)
+{
+	*ret_name = string_of(die, DW_AT_name);
+	*ret_linkage_name = string_of(die, DW_AT_linkage_name);
+	if (!*ret_linkage_name)
+		*ret_linkage_name = string_of(die, DW_AT_MIPS_linkage_name);
 }
 
 /* Read the functions of a unit unless they are those read last. */
@@ -215,10 +225,7 @@ bool fs_dwarf_function(struct fs_dwarf_index *index, uint64_t address,
 
 	if (!fs_dwarf_function_range(index, address, &die, &range))
 		return false;
-	ret_function->name = string_of(&die, DW_AT_name);
-	ret_function->linkage_name = string_of(&die, DW_AT_linkage_name);
-	if (!ret_function->linkage_name)
-		ret_function->linkage_name = string_of(&die, DW_AT_MIPS_linkage_name);
+	fs_dwarf_names(&die, &ret_function->name, &ret_function->linkage_name);
 	ret_function->address = range.low;
 	ret_function->size = range.high - range.low;
 	return ret_function->name || ret_function->linkage_name;

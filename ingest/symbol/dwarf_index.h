@@ -46,9 +46,22 @@ struct fs_dwarf_function {
 /* Index the units of an Elf; leaves dwarf NULL where there is no DWARF. 0 or FS_NOMEM. */
 int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf);
 
-/* The line of an address. Returns false if unknown; the path lies in the Dwarf. */
-bool fs_dwarf_line(struct fs_dwarf_index *index, uint64_t address, const char **ret_path,
-		   uint32_t *ret_line);
+/* Where an address stands in the source. */
+struct fs_dwarf_place {
+	const char *path; /* in the Dwarf */
+	uint32_t line;	  /* from 1 */
+	uint32_t column;  /* from 1; 0: not told */
+};
+
+/* The place of an address. Returns false if unknown. */
+bool fs_dwarf_place(struct fs_dwarf_index *index, uint64_t address,
+		    struct fs_dwarf_place *ret_place);
+
+/* The names of a function, of whichever entry tells them; NULL: none. They lie in the Dwarf. */
+void fs_dwarf_names(Dwarf_Die *die, const char **ret_name, const char **ret_linkage_name);
+
+/* Add the ranges of an entry, without empty ones and those of code that the linker dropped. */
+int fs_dwarf_ranges_add(struct fs_dwarf_ranges *ranges, Dwarf_Die *die);
 
 /* The function of an address; asking in address order is fast. */
 bool fs_dwarf_function(struct fs_dwarf_index *index, uint64_t address,

@@ -23,15 +23,27 @@ void fs_reply_function(struct fs_reply_writer *writer, const struct fs_symbol_fu
 	fs_reply_u32(writer, function->linkage_name);
 }
 
+void fs_reply_inlined(struct fs_reply_writer *writer, const struct fs_symbol_inlined *inlined)
+{
+	fs_reply_frame(writer, FS_REPLY_INLINED, 20);
+	fs_reply_u32(writer, inlined->name);
+	fs_reply_u32(writer, inlined->call_file);
+	fs_reply_u32(writer, inlined->call_line);
+	fs_reply_u32(writer, inlined->call_column);
+	fs_reply_u32(writer, inlined->caller);
+}
+
 void fs_reply_code(struct fs_reply_writer *writer, uint32_t query,
 		   const struct fs_symbol_result *result)
 {
-	fs_reply_frame(writer, FS_REPLY_CODE, 80);
+	fs_reply_frame(writer, FS_REPLY_CODE, 88);
 	fs_reply_u32(writer, query);
 	fs_reply_u32(writer, result->function);
 	fs_reply_u64(writer, result->function_offset);
 	fs_reply_u32(writer, result->file);
 	fs_reply_u32(writer, result->line);
+	fs_reply_u32(writer, result->column);
+	fs_reply_u32(writer, result->inlined);
 	fs_reply_u32(writer, (uint32_t)(result->op + 1));
 	fs_reply_u32(writer, result->width);
 	fs_reply_u32(writer, result->base_register);
@@ -87,6 +99,7 @@ struct fs_symbol_result fs_symbol_result_unknown(void)
 {
 	return (struct fs_symbol_result){ .function = FS_SYMBOL_NONE,
 					  .file = FS_SYMBOL_NONE,
+					  .inlined = FS_SYMBOL_NONE,
 					  .op = -1,
 					  .base_register = FS_SYMBOL_NONE,
 					  .type = FS_SYMBOL_NONE,
@@ -101,13 +114,15 @@ static const struct fs_symbol_object no_object = { .name = FS_SYMBOL_NONE,
 static void free_answers(struct fs_symbol_dso *dso)
 {
 	free(dso->functions);
+	free(dso->inlined);
 	free(dso->types);
 	free(dso->fields);
 	dso->functions = NULL;
+	dso->inlined = NULL;
 	dso->types = NULL;
 	dso->fields = NULL;
-	dso->function_count = dso->type_count = dso->field_count = 0;
-	dso->type_capacity = dso->field_capacity = 0;
+	dso->function_count = dso->inlined_count = dso->type_count = dso->field_count = 0;
+	dso->inlined_capacity = dso->type_capacity = dso->field_capacity = 0;
 }
 
 void fs_reply_forget(struct fs_symbol_dso *dso)
@@ -166,6 +181,32 @@ static int read_function(struct fs_reply *reply, struct fs_reader *body)
 	return 0;
 }
 
+/* The number of an inlined function that was sent before, or none. */
+static bool is_inlined(const struct fs_symbol_dso *dso, uint32_t inlined)
+{
+	return inlined == FS_SYMBOL_NONE || inlined < dso->inlined_count;
+}
+
+static int read_inlined(struct fs_reply *reply, struct fs_reader *body)
+{
+	struct fs_symbol_dso *dso = reply->context;
+	struct fs_symbol_inlined inlined;
+	uint32_t name = fs_read_u32(body);
+	uint32_t file = fs_read_u32(body);
+
+	inlined.call_line = fs_read_u32(body);
+	inlined.call_column = fs_read_u32(body);
+	inlined.caller = fs_read_u32(body);
+	if (body->failed || !fs_reply_string(reply, name, &inlined.name) ||
+	    !fs_reply_string(reply, file, &inlined.call_file) || inlined.call_line > INT32_MAX ||
+	    inlined.call_column > INT32_MAX || !is_inlined(dso, inlined.caller) ||
+	    dso->inlined_count >= FS_REPLY_INLINED_MAX)
+		return fs_reply_malformed(reply, "an inlined function");
+	FS_TRY(FS_RESERVE(dso->inlined, dso->inlined_capacity, dso->inlined_count + 1));
+	dso->inlined[dso->inlined_count++] = inlined;
+	return 0;
+}
+
 /* The number of a type that was sent before, or none. */
 static bool is_type(const struct fs_symbol_dso *dso, uint32_t type)
 {
@@ -207,6 +248,8 @@ static int read_code(struct fs_reply *reply, struct fs_reader *body)
 	result.function_offset = fs_read_u64(body);
 	file = fs_read_u32(body);
 	result.line = fs_read_u32(body);
+	result.column = fs_read_u32(body);
+	result.inlined = fs_read_u32(body);
 	op = fs_read_u32(body);
 	result.op = (int)op - 1;
 	result.width = fs_read_u32(body);
@@ -216,6 +259,7 @@ static int read_code(struct fs_reply *reply, struct fs_reader *body)
 	result.displacement = (int64_t)fs_read_u64(body);
 	if (!read_access(reply, body, &result) || body->failed || query >= dso->query_count ||
 	    op > FS_OP_MAX || result.width > 4096 || result.line > INT32_MAX ||
+	    result.column > INT32_MAX || !is_inlined(dso, result.inlined) ||
 	    method >= FS_OPERAND_METHOD_MAX ||
 	    (result.function != FS_SYMBOL_NONE && result.function >= dso->function_count) ||
 	    !fs_reply_string(reply, file, &result.file) ||
@@ -305,6 +349,7 @@ int fs_symbol_reply_read(const uint8_t *data, size_t size, struct fs_interner *s
 		[FS_REPLY_TYPE - FS_REPLY_OWN] = read_type,
 		[FS_REPLY_FIELD - FS_REPLY_OWN] = read_field,
 		[FS_REPLY_OBJECT - FS_REPLY_OWN] = read_object,
+		[FS_REPLY_INLINED - FS_REPLY_OWN] = read_inlined,
 	};
 	int code;
 

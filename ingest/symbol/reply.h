@@ -4,8 +4,10 @@
  *
  * BINARY   u32 arch, u32 flags                          once the file is open
  * FUNCTION u64 address, u64 size, u32 name, u32 linkage name         numbered from 0 in order
- * CODE     u32 query, u32 function, u64 function offset, u32 file, u32 line,
- *          u32 op + 1, u32 width, u32 base register, u32 method, u64 displacement,
+ * INLINED  u32 name, u32 file, u32 line, u32 column of the call,
+ *          u32 caller                                   numbered from 0 in order
+ * CODE     u32 query, u32 function, u64 function offset, u32 file, u32 line, u32 column,
+ *          u32 inlined, u32 op + 1, u32 width, u32 base register, u32 method, u64 displacement,
  *          u32 type, u64 type offset, u32 stride, u32 within, u32 field, u32 variable,
  *          u32 type method
  * TYPE     u32 name, u64 size, u32 kind                 numbered from 0 in order
@@ -25,10 +27,15 @@ enum {
 	FS_REPLY_TYPE,
 	FS_REPLY_FIELD,
 	FS_REPLY_OBJECT,
+	FS_REPLY_INLINED,
 };
 
-/* More types and fields than this from one DSO are refused, and not sent. */
-enum { FS_REPLY_TYPES_MAX = 1 << 14, FS_REPLY_FIELDS_MAX = 1 << 18 };
+/* More types, fields and inlined functions than this from one DSO are refused, and not sent. */
+enum {
+	FS_REPLY_TYPES_MAX = 1 << 14,
+	FS_REPLY_FIELDS_MAX = 1 << 18,
+	FS_REPLY_INLINED_MAX = 1 << 20
+};
 
 /* Flags of BINARY. */
 enum {
@@ -51,6 +58,7 @@ enum fs_reply_arch { FS_REPLY_ARCH_LIST(FS_ENUM_REPLY_ARCH) FS_REPLY_ARCH_MAX };
 
 void fs_reply_binary(struct fs_reply_writer *writer, enum fs_reply_arch arch, uint32_t flags);
 void fs_reply_function(struct fs_reply_writer *writer, const struct fs_symbol_function *function);
+void fs_reply_inlined(struct fs_reply_writer *writer, const struct fs_symbol_inlined *inlined);
 void fs_reply_code(struct fs_reply_writer *writer, uint32_t query,
 		   const struct fs_symbol_result *result);
 

@@ -22,6 +22,7 @@
 #include "ingest/symbol/dwarf_index.h"
 #include "ingest/symbol/elf_symbols.h"
 #include "ingest/symbol/flow.h"
+#include "ingest/symbol/inlines.h"
 #include "ingest/symbol/operand.h"
 
 /* Functions longer than this are not decoded to find an instruction's start. */
@@ -63,6 +64,8 @@ struct resolver {
 	struct fs_elf_symbols thread_locals;
 	struct fs_dwarf_index dwarf;
 	bool bad_dwarf; /* there is debug information, but none that can be read */
+	struct fs_inlines inlines;
+	struct fs_table inlined; /* entry of an inlined function -> number sent */
 	struct fs_data_types types;
 	struct fs_globals globals;
 	struct fs_flow *flow; /* NULL without DWARF or bytes */
@@ -314,25 +317,36 @@ static char *without_version(const char *linkage_name)
 }
 
 /*
- * Send a function's names: what libiberty makes of the linkage name, else `plain`, else the
- * linkage name itself, as perf shows them (C++ without parameters, Rust without hash).
+ * Send the name to show: what libiberty makes of the linkage name, else `plain`, else the linkage
+ * name itself, as perf shows them (C++ without parameters, Rust without hash). One of the two is
+ * not NULL. *ret_same tells whether it is the linkage name as it stands.
  */
-static int name_function(struct resolver *resolver, const char *linkage_name, const char *plain,
-			 struct fs_symbol_function *function)
+static int send_name(struct resolver *resolver, const char *linkage_name, const char *plain,
+		     uint32_t *ret_name, bool *ret_same)
 {
 	char *bare = linkage_name ? without_version(linkage_name) : NULL;
 	const char *start = bare ? bare : linkage_name;
 	char *demangled = start ? cplus_demangle(start, DMGL_AUTO) : NULL;
 	const char *name = demangled ? demangled : plain ? plain : start;
-	int code = fs_describe_text(&resolver->descriptions, name, strlen(name), &function->name);
+	int code = fs_describe_text(&resolver->descriptions, name, strlen(name), ret_name);
 
-	function->linkage_name = FS_SYMBOL_NONE;
-	if (!code && linkage_name && strcmp(linkage_name, name))
-		code = fs_describe_text(&resolver->descriptions, linkage_name, strlen(linkage_name),
-					&function->linkage_name);
+	*ret_same = linkage_name && !strcmp(linkage_name, name);
 	free(demangled);
 	free(bare);
 	return code;
+}
+
+static int name_function(struct resolver *resolver, const char *linkage_name, const char *plain,
+			 struct fs_symbol_function *function)
+{
+	bool same;
+
+	function->linkage_name = FS_SYMBOL_NONE;
+	FS_TRY(send_name(resolver, linkage_name, plain, &function->name, &same));
+	if (!linkage_name || same)
+		return 0;
+	return fs_describe_text(&resolver->descriptions, linkage_name, strlen(linkage_name),
+				&function->linkage_name);
 }
 
 /* The number of a function, sent when it is new. */
@@ -372,16 +386,60 @@ static int find_function(struct resolver *resolver, uint64_t address,
 	return 0;
 }
 
-static int find_line(struct resolver *resolver, uint64_t address, struct fs_symbol_result *result)
-{
-	const char *path;
-	uint32_t line;
+/* ---- places in the source ---- */
 
-	if (!fs_dwarf_line(&resolver->dwarf, address, &path, &line))
+/* A text that may be missing. */
+static int send_text(struct resolver *resolver, const char *text, uint32_t *ret_id)
+{
+	*ret_id = FS_SYMBOL_NONE;
+	return text ? fs_describe_text(&resolver->descriptions, text, strlen(text), ret_id) : 0;
+}
+
+/* The number of an inlined function, sent behind its callers when it is new. */
+static int inlined_id(struct resolver *resolver, uint32_t inlined, uint32_t *ret_id)
+{
+	const struct fs_inlined *item;
+	struct fs_symbol_inlined frame = { .name = FS_SYMBOL_NONE };
+	struct fs_inlined_call call;
+	uint64_t *number;
+	bool ignored;
+
+	*ret_id = FS_SYMBOL_NONE;
+	if (inlined == FS_NOT_INLINED)
 		return 0;
-	FS_TRY(fs_describe_text(&resolver->descriptions, path, strlen(path), &result->file));
-	result->line = line;
+	item = &resolver->inlines.items[inlined];
+	number = fs_table_get(&resolver->inlined, &item->die);
+	if (number)
+		*ret_id = (uint32_t)*number;
+	if (number || resolver->inlined.count >= FS_REPLY_INLINED_MAX)
+		return 0;
+	FS_TRY(inlined_id(resolver, item->caller, &frame.caller));
+	fs_inlined_call(&resolver->inlines, inlined, &call);
+	if (call.name || call.linkage_name)
+		FS_TRY(send_name(resolver, call.linkage_name, call.name, &frame.name, &ignored));
+	FS_TRY(send_text(resolver, call.path, &frame.call_file));
+	frame.call_line = call.line;
+	frame.call_column = call.column;
+	number = fs_table_put(&resolver->inlined, &item->die, ret_id, NULL);
+	if (!number)
+		return FS_NOMEM;
+	*number = *ret_id;
+	fs_reply_inlined(resolver->writer, &frame);
 	return 0;
+}
+
+static int find_place(struct resolver *resolver, uint64_t address, struct fs_symbol_result *result)
+{
+	struct fs_dwarf_place place;
+	uint32_t inlined;
+
+	if (fs_dwarf_place(&resolver->dwarf, address, &place)) {
+		FS_TRY(send_text(resolver, place.path, &result->file));
+		result->line = place.line;
+		result->column = place.column;
+	}
+	FS_TRY(fs_inlines_at(&resolver->inlines, address, &inlined));
+	return inlined_id(resolver, inlined, &result->inlined);
 }
 
 /* ---- operands ---- */
@@ -480,7 +538,7 @@ static int find_preceding(struct resolver *resolver, const struct item *item, ui
 	if (!decode_at(resolver, item->offset - (item->address - start), &before) ||
 	    before.breaks_flow || before.kind != FS_OPERAND_MEMORY)
 		return 0;
-	FS_TRY(find_line(resolver, start, result));
+	FS_TRY(find_place(resolver, start, result));
 	FS_TRY(set_operand(resolver, &before, FS_OPERAND_METHOD_PRECEDING, result));
 	return find_type(resolver, start, result);
 }
@@ -582,7 +640,7 @@ static int answer(struct resolver *resolver, const struct item *item)
 	if (!item->placed)
 		return 0;
 	FS_TRY(find_function(resolver, item->address, &result, &function));
-	FS_TRY(find_line(resolver, item->address, &result));
+	FS_TRY(find_place(resolver, item->address, &result));
 	FS_TRY(find_operand(resolver, item, function, &result));
 	fs_reply_code(resolver->writer, item->query, &result);
 	return 0;
@@ -652,6 +710,8 @@ static void free_resolver(struct resolver *resolver)
 	fs_globals_free(&resolver->globals);
 	fs_data_types_free(&resolver->types);
 	fs_descriptions_free(&resolver->descriptions);
+	fs_inlines_free(&resolver->inlines);
+	fs_table_free(&resolver->inlined);
 	fs_dwarf_index_close(&resolver->dwarf);
 	fs_elf_symbols_free(&resolver->variables);
 	fs_elf_symbols_free(&resolver->thread_locals);
@@ -669,7 +729,9 @@ void fs_resolve(const struct fs_resolve_job *job, struct fs_reply_writer *writer
 	struct resolver resolver = { .job = job, .writer = writer };
 	int code;
 
+	resolver.inlines.index = &resolver.dwarf;
 	fs_table_init(&resolver.functions, 8, 8);
+	fs_table_init(&resolver.inlined, 8, 8);
 	code = answer_all(&resolver);
 	if (code == FS_REFUSED)
 		fs_reply_last(writer, FS_REPLY_UNREADABLE,

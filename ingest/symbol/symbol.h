@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names, source lines and memory operands of sampled code, from binaries under the symbol roots.
+ * Names, source places and memory operands of sampled code, from binaries under the symbol roots.
  *
  * The binary is found by locate.h, parsed in a helper process without rights (ingest/helper), and
  * the instruction at the address is read by operand.h. One DSO that cannot be read, or that kills
@@ -95,16 +95,27 @@ struct fs_symbol_function {
 	uint64_t size;	       /* bytes; 0: not told */
 };
 
+/* A function that the compiler put into another one, by debug information. */
+struct fs_symbol_inlined {
+	uint32_t name;	      /* interned, demangled; or FS_SYMBOL_NONE */
+	uint32_t call_file;   /* interned path, or FS_SYMBOL_NONE */
+	uint32_t call_line;   /* from 1; 0: unknown */
+	uint32_t call_column; /* from 1; 0: unknown */
+	uint32_t caller;      /* index of the one that it was put into; NONE: the function itself */
+};
+
 /*
  * The answer to one query. Everything unknown is FS_SYMBOL_NONE, 0 or -1 as stated. Function and
- * function_offset are those of the address asked for; file and line too, except that with
- * FS_OPERAND_METHOD_PRECEDING they are those of the access.
+ * function_offset are those of the address asked for; file, line, column and inlined too, except
+ * that with FS_OPERAND_METHOD_PRECEDING they are those of the access.
  */
 struct fs_symbol_result {
 	uint32_t function;	  /* index in fs_symbol_dso.functions, or FS_SYMBOL_NONE */
 	uint64_t function_offset; /* bytes from the function's start; only with a function */
 	uint32_t file;		  /* interned source path as DWARF has it, or FS_SYMBOL_NONE */
 	uint32_t line;		  /* from 1; 0: unknown */
+	uint32_t column;	  /* from 1; 0: unknown */
+	uint32_t inlined;	  /* innermost: index in fs_symbol_dso.inlined, or FS_SYMBOL_NONE */
 	int op;			  /* enum fs_op of the instruction; -1: unknown */
 	uint32_t width;		  /* bytes the instruction accesses in all; 0: unknown */
 	uint32_t base_register;	  /* interned, lower case (x0, sp, rax, rip, fs); or NONE */
@@ -195,6 +206,8 @@ struct fs_symbol_dso {
 	bool bad_dwarf;		/* it has debug information that could not be read */
 	struct fs_symbol_function *functions; /* owned, as all below: fs_symbol_dso_free() */
 	size_t function_count;
+	struct fs_symbol_inlined *inlined; /* callers stand before what was put into them */
+	size_t inlined_count, inlined_capacity;
 	struct fs_symbol_type *types;
 	size_t type_count, type_capacity;
 	struct fs_symbol_field *fields;
