@@ -768,6 +768,7 @@ static char *dump_table(sqlite3 *db, const struct fs_table_definition *table, in
 		const char *column, *owner;
 	} owners[] = { { "event_id", "event" },
 		       { "thread_id", "thread" },
+		       { "code_id", "code" },
 		       { "dso_id", "dso" },
 		       { "type_id", "type" } };
 	sqlite3_str *sql = sqlite3_str_new(db);

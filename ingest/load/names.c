@@ -330,6 +330,8 @@ static int forget_dso(struct naming *naming, int64_t id)
 		"DELETE FROM type WHERE dso_id = %lld",
 		"DELETE FROM variable WHERE dso_id = %lld",
 		"DELETE FROM function WHERE dso_id = %lld",
+		"DELETE FROM inline_frame WHERE code_id IN (SELECT id FROM code WHERE dso_id = "
+		"%lld)",
 	};
 	char sql[160];
 
@@ -472,8 +474,8 @@ static int write_functions(struct naming *naming, int64_t next)
 
 /* A width that a watchpoint told stays where the instruction tells none. */
 static const char update_code[] =
-	"UPDATE code SET function_id = ?2, function_offset = ?3, file = ?4, line = ?5, op = ?6, "
-	"width = iif(?7 IS NULL AND operand_method = 'watchpoint', width, ?7), base_register = ?8, "
+	"UPDATE code SET function_id = ?2, function_offset = ?3, file = ?4, line = ?5, "
+	"column_number = ?18, op = ?6, width = iif(?7 IS NULL AND operand_method = 'watchpoint', width, ?7), base_register = ?8, "
 	"displacement = ?9, operand_method = iif(?7 IS NULL AND operand_method = 'watchpoint', "
 	"operand_method, ?10), type_id = ?11, type_offset = ?12, type_stride = ?13, type_within = "
 	"?14, type_method = ?15, type_variable = ?16, field = ?17 WHERE id = ?1";
@@ -516,6 +518,7 @@ static int write_code(struct naming *naming, sqlite3_stmt *update, const struct 
 	bind_text(update, 15, typed ? fs_type_method_name(result->type_method) : NULL);
 	bind_text(update, 16, typed ? text(naming, result->variable) : NULL);
 	bind_text(update, 17, typed ? text(naming, result->field) : NULL);
+	bind_optional(update, 18, result->column, result->column);
 	step = sqlite3_step(update);
 	sqlite3_reset(update);
 	return step == SQLITE_DONE ? 0 : sql_fail(naming);
@@ -541,6 +544,40 @@ static int write_codes(struct naming *naming)
 	return code;
 }
 
+static int write_inlined(struct naming *naming, const struct fs_symbol_dso *dso, int64_t id,
+			 uint32_t number)
+{
+	struct fs_rows *rows = &naming->rows;
+
+	for (int64_t depth = 0; number != FS_SYMBOL_NONE; depth++) {
+		const struct fs_symbol_inlined *inlined = &dso->inlined[number];
+
+		fs_rows_integer(rows, id);
+		fs_rows_integer(rows, depth);
+		fs_rows_text(rows, text(naming, inlined->name));
+		fs_rows_text(rows, text(naming, inlined->call_file));
+		fs_rows_optional(rows, inlined->call_line, inlined->call_line);
+		fs_rows_optional(rows, inlined->call_column, inlined->call_column);
+		FS_TRY(fs_rows_end(rows));
+		number = inlined->caller;
+	}
+	return 0;
+}
+
+static int write_inline_frames(struct naming *naming)
+{
+	const int64_t *id = naming->codes;
+
+	FS_TRY(fs_rows_begin(&naming->rows, "inline_frame"));
+	for (size_t i = 0; i < naming->dso_count; i++) {
+		const struct fs_symbol_dso *dso = &naming->asked[i];
+
+		for (size_t k = 0; k < dso->query_count; k++, id++)
+			FS_TRY(write_inlined(naming, dso, *id, dso->results[k].inlined));
+	}
+	return 0;
+}
+
 static int write_answers(struct naming *naming)
 {
 	int64_t type;
@@ -555,6 +592,7 @@ static int write_answers(struct naming *naming)
 		FS_TRY(write_fields(naming, &naming->asked[i], naming->dsos[i].first_type));
 	FS_TRY(write_variables(naming));
 	FS_TRY(write_functions(naming, function));
+	FS_TRY(write_inline_frames(naming));
 	return write_codes(naming);
 }
 

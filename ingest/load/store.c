@@ -635,6 +635,7 @@ static int store_code(struct store *store, size_t index, const int64_t *function
 	fs_rows_optional(rows, named, (int64_t)code->offset);
 	fs_rows_text(rows, NULL);	  /* file */
 	fs_rows_optional(rows, false, 0); /* line */
+	fs_rows_optional(rows, false, 0); /* column_number */
 	fs_rows_optional(rows, false, 0); /* op */
 	fs_rows_optional(rows, code->watch_length, code->watch_length);
 	fs_rows_text(rows, NULL);	  /* base_register */

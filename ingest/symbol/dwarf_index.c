@@ -125,6 +125,19 @@ static bool unit_of(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *r
 	return range && dwarf_offdie(index->dwarf, range->die, ret_die);
 }
 
+static const char *string_of(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+/* libdw leaves directories of the line table as they are that are relative to the unit's. */
+const char *fs_dwarf_directory(Dwarf_Die *unit, const char *path)
+{
+	return path && path[0] != '/' ? string_of(unit, DW_AT_comp_dir) : NULL;
+}
+
 bool fs_dwarf_place(struct fs_dwarf_index *index, uint64_t address,
 		    struct fs_dwarf_place *ret_place)
 {
@@ -142,7 +155,9 @@ bool fs_dwarf_place(struct fs_dwarf_index *index, uint64_t address,
 	path = dwarf_linesrc(line, NULL, NULL);
 	if (!path)
 		return false;
-	*ret_place = (struct fs_dwarf_place){ .path = path, .line = (uint32_t)number };
+	*ret_place = (struct fs_dwarf_place){ .directory = fs_dwarf_directory(&unit, path),
+					      .path = path,
+					      .line = (uint32_t)number };
 	if (!dwarf_linecol(line, &column) && column > 0)
 		ret_place->column = (uint32_t)column;
 	return true;
@@ -171,13 +186,6 @@ static int add_functions(struct fs_dwarf_ranges *functions, Dwarf_Die *parent, u
 		}
 	} while (dwarf_siblingof(&die, &die) == 0);
 	return 0;
-}
-
-static const char *string_of(Dwarf_Die *die, unsigned int name)
-{
-	Dwarf_Attribute attribute;
-
-	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
 }
 
 void fs_dwarf_names(Dwarf_Die *die, const char **ret_name, const char **ret_linkage_name)

@@ -46,12 +46,16 @@ struct fs_dwarf_function {
 /* Index the units of an Elf; leaves dwarf NULL where there is no DWARF. 0 or FS_NOMEM. */
 int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf);
 
-/* Where an address stands in the source. */
+/* A place in the source. Texts lie in the Dwarf. */
 struct fs_dwarf_place {
-	const char *path; /* in the Dwarf */
-	uint32_t line;	  /* from 1 */
-	uint32_t column;  /* from 1; 0: not told */
+	const char *directory; /* that `path` is relative to; NULL: it is absolute, or not told */
+	const char *path;      /* NULL: not known */
+	uint32_t line;	       /* from 1; 0: not known */
+	uint32_t column;       /* from 1; 0: not told */
 };
+
+/* The directory of a place whose path a unit's table of files has. */
+const char *fs_dwarf_directory(Dwarf_Die *unit, const char *path);
 
 /* The place of an address. Returns false if unknown. */
 bool fs_dwarf_place(struct fs_dwarf_index *index, uint64_t address,

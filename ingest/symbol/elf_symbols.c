@@ -3,6 +3,9 @@
  * Symbols of executable sections, or variables, sorted by address. Functions win over labels, and
  * mapping symbols ($x, $d of the Arm ELF ABI) and compiler-local labels (.L) are no names.
  *
+ * The few bytes behind a function that align the next one belong to it: a call that does not return
+ * may be its last instruction, and where the call would return to stands in a call chain.
+ *
  * Ranges may nest (hand-written assembler), so `reach` tells how far back a search must go.
  */
 #include "ingest/symbol/elf_symbols.h"
@@ -14,6 +17,8 @@
 #include "common/error.h"
 #include "common/search.h"
 #include "common/vector.h"
+
+enum { PADDING = 64 };
 
 /* Functions first, then those with a size, then by binding, then by the fewest underscores. */
 static uint8_t rank_of(const GElf_Sym *symbol, const char *name)
@@ -164,6 +169,7 @@ const struct fs_elf_symbol *fs_elf_symbols_find(const struct fs_elf_symbols *sym
 {
 	size_t low = FS_FIRST_BEHIND(symbols->items, symbols->count, address, address);
 	const struct fs_elf_symbol *nearest;
+	bool padded;
 
 	if (!low)
 		return NULL;
@@ -174,7 +180,11 @@ const struct fs_elf_symbol *fs_elf_symbols_find(const struct fs_elf_symbols *sym
 		if (address - item->address < item->size)
 			return item;
 	}
-	if (nearest->size == 0 && address < nearest->limit)
+	if (address >= nearest->limit)
+		return NULL;
+	padded = symbols->full && symbols->kind == FS_ELF_FUNCTIONS;
+	if (nearest->size == 0 ||
+	    (padded && address - nearest->address - nearest->size < PADDING))
 		return nearest;
 	return NULL;
 }

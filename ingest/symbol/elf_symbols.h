@@ -41,7 +41,7 @@ int fs_elf_symbols_add(struct fs_elf_symbols *symbols, Elf *elf);
 /* After the last _add: sort, and keep the best symbol of each address. 0 or FS_NOMEM. */
 int fs_elf_symbols_index(struct fs_elf_symbols *symbols);
 
-/* The innermost symbol that covers an address, or NULL. */
+/* The innermost symbol that covers an address, or behind which it aligns the next; or NULL. */
 const struct fs_elf_symbol *fs_elf_symbols_find(const struct fs_elf_symbols *symbols,
 						uint64_t address);
 

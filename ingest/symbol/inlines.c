@@ -95,7 +95,7 @@ static uint32_t number_of(Dwarf_Die *die, unsigned int name)
 }
 
 /* The path that DW_AT_call_file means: a number in the table of the entry's unit. */
-static const char *call_path(Dwarf_Die *die)
+static void read_path(Dwarf_Die *die, struct fs_dwarf_place *place)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Files *files;
@@ -106,8 +106,9 @@ static const char *call_path(Dwarf_Die *die)
 	if (!dwarf_attr(die, DW_AT_call_file, &attribute) || dwarf_formudata(&attribute, &number) ||
 	    !dwarf_diecu(die, &unit, NULL, NULL) || dwarf_getsrcfiles(&unit, &files, &count) ||
 	    number >= count)
-		return NULL;
-	return dwarf_filesrc(files, number, NULL, NULL);
+		return;
+	place->path = dwarf_filesrc(files, number, NULL, NULL);
+	place->directory = fs_dwarf_directory(&unit, place->path);
 }
 
 void fs_inlined_call(const struct fs_inlines *inlines, uint32_t inlined,
@@ -119,9 +120,9 @@ void fs_inlined_call(const struct fs_inlines *inlines, uint32_t inlined,
 	if (!dwarf_offdie(inlines->index->dwarf, inlines->items[inlined].die, &die))
 		return;
 	fs_dwarf_names(&die, &ret_call->name, &ret_call->linkage_name);
-	ret_call->path = call_path(&die);
-	ret_call->line = number_of(&die, DW_AT_call_line);
-	ret_call->column = number_of(&die, DW_AT_call_column);
+	read_path(&die, &ret_call->place);
+	ret_call->place.line = number_of(&die, DW_AT_call_line);
+	ret_call->place.column = number_of(&die, DW_AT_call_column);
 }
 
 void fs_inlines_free(struct fs_inlines *inlines)

@@ -31,11 +31,10 @@ struct fs_inlines {
 	struct fs_dwarf_ranges ranges; /* of the items */
 };
 
-/* What is told of one. Texts lie in the Dwarf and may be NULL. */
+/* What is told of one. */
 struct fs_inlined_call {
-	const char *name, *linkage_name;
-	const char *path; /* where it is called */
-	uint32_t line, column;
+	const char *name, *linkage_name; /* in the Dwarf; NULL: none */
+	struct fs_dwarf_place place;	 /* where it is called */
 };
 
 /* The innermost inlined function at an address, or FS_NOT_INLINED. 0 or FS_NOMEM. */

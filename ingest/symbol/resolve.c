@@ -13,6 +13,8 @@
 
 #include <gelf.h>
 #include <libiberty/demangle.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -388,11 +390,20 @@ static int find_function(struct resolver *resolver, uint64_t address,
 
 /* ---- places in the source ---- */
 
-/* A text that may be missing. */
-static int send_text(struct resolver *resolver, const char *text, uint32_t *ret_id)
+/* The path of a place, as far as it is known. */
+static int send_path(struct resolver *resolver, const struct fs_dwarf_place *place,
+		     uint32_t *ret_id)
 {
+	char joined[PATH_MAX];
+	const char *path = place->path;
+
 	*ret_id = FS_SYMBOL_NONE;
-	return text ? fs_describe_text(&resolver->descriptions, text, strlen(text), ret_id) : 0;
+	if (!path)
+		return 0;
+	if (place->directory && (size_t)snprintf(joined, sizeof(joined), "%s/%s", place->directory,
+						 path) < sizeof(joined))
+		path = joined;
+	return fs_describe_text(&resolver->descriptions, path, strlen(path), ret_id);
 }
 
 /* The number of an inlined function, sent behind its callers when it is new. */
@@ -417,9 +428,9 @@ static int inlined_id(struct resolver *resolver, uint32_t inlined, uint32_t *ret
 	fs_inlined_call(&resolver->inlines, inlined, &call);
 	if (call.name || call.linkage_name)
 		FS_TRY(send_name(resolver, call.linkage_name, call.name, &frame.name, &ignored));
-	FS_TRY(send_text(resolver, call.path, &frame.call_file));
-	frame.call_line = call.line;
-	frame.call_column = call.column;
+	FS_TRY(send_path(resolver, &call.place, &frame.call_file));
+	frame.call_line = call.place.line;
+	frame.call_column = call.place.column;
 	number = fs_table_put(&resolver->inlined, &item->die, ret_id, NULL);
 	if (!number)
 		return FS_NOMEM;
@@ -434,7 +445,7 @@ static int find_place(struct resolver *resolver, uint64_t address, struct fs_sym
 	uint32_t inlined;
 
 	if (fs_dwarf_place(&resolver->dwarf, address, &place)) {
-		FS_TRY(send_text(resolver, place.path, &result->file));
+		FS_TRY(send_path(resolver, &place, &result->file));
 		result->line = place.line;
 		result->column = place.column;
 	}

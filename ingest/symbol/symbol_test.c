@@ -129,16 +129,21 @@ static const char program[] = "#include <stdatomic.h>\n"
 			      "	return touch(&shared);\n"
 			      "}\n";
 
-static void compile(const char *options)
+static void write_source(const char *name, const char *source)
 {
 	char path[128];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/pair.c", directory);
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	file = fopen(path, "w");
 	ck_assert_ptr_nonnull(file);
-	fputs(program, file);
+	fputs(source, file);
 	fclose(file);
+}
+
+static void compile(const char *options)
+{
+	write_source("pair.c", program);
 	run("cd %s && gcc -O1 -fcf-protection=none %s -Wl,--build-id pair.c -o pair", directory,
 	    options);
 }
@@ -249,6 +254,60 @@ START_TEST(test_made_program)
 		ck_assert_str_eq(function_name(&lookup, i), "");
 		ck_assert_int_eq(lookup.results[i].op, -1);
 	}
+	lookup_free(&lookup);
+}
+END_TEST
+
+START_TEST(test_inlined)
+{
+	static const char source[] =
+		"#define INLINE static inline __attribute__((always_inline))\n"
+		"INLINE int inner(volatile int *p) { return *p; }\n"
+		"INLINE int middle(volatile int *p)\n"
+		"{\n"
+		"	return inner(p);\n"
+		"}\n"
+		"int outer(volatile int *p)\n"
+		"{\n"
+		"	return 1 +\n"
+		"	        middle(p);\n"
+		"}\n"
+		"int main(int argc, char **argv) { return outer(&argc); }\n";
+	static const struct {
+		const char *name;
+		uint32_t line, column;
+	} wanted[] = { { "inner", 5, 9 }, { "middle", 10, 10 } };
+	struct lookup lookup;
+	const struct fs_symbol_result *result = &lookup.results[0];
+	uint32_t number;
+	char path[128];
+	char build_id[FS_BUILD_ID_TEXT];
+
+	write_source("pair.c", source);
+	run("cd %s && gcc -g -O2 -fcf-protection=none -Wl,--build-id pair.c -o pair", directory);
+	pair_path(path);
+	read_build_id(path, build_id);
+	lookup_init(&lookup, "/pair", build_id);
+	lookup_add(&lookup, offset_of(path, "outer"), true);
+	lookup_add(&lookup, offset_of(path, "_start"), true);
+	lookup_run(&lookup, directory, false);
+	ck_assert_str_eq(function_name(&lookup, 0), "outer");
+	ck_assert_uint_eq(result->line, 2);
+	ck_assert_uint_eq(result->column, 44);
+	number = result->inlined;
+	for (size_t i = 0; i < 2; i++) {
+		const struct fs_symbol_inlined *inlined = &lookup.dso.inlined[number];
+
+		ck_assert_uint_lt(number, lookup.dso.inlined_count);
+		ck_assert_str_eq(text(&lookup, inlined->name), wanted[i].name);
+		ck_assert_uint_eq(inlined->call_line, wanted[i].line);
+		ck_assert_uint_eq(inlined->call_column, wanted[i].column);
+		ck_assert_ptr_nonnull(strstr(text(&lookup, inlined->call_file), "pair.c"));
+		number = inlined->caller;
+	}
+	ck_assert_uint_eq(number, FS_SYMBOL_NONE);
+	ck_assert_uint_eq(lookup.results[1].inlined, FS_SYMBOL_NONE);
+	ck_assert_uint_eq(lookup.results[1].column, 0);
 	lookup_free(&lookup);
 }
 END_TEST
@@ -861,6 +920,7 @@ int main(void)
 	tcase_set_timeout(cases, 300);
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, test_made_program);
+	tcase_add_test(cases, test_inlined);
 #if defined(__x86_64__)
 	tcase_add_test(cases, test_skid);
 	tcase_add_test(cases, test_skid_rules);

@@ -14,6 +14,7 @@
 -- type: type of the object
 -- object: variable, or type and address of the object
 -- function: function of the code
+-- inlined: innermost function that the compiler put into it there; NULL: none, or not known
 -- source_line: source file and line
 -- dso: binary of the code
 -- pc: code address at run time, hex
@@ -53,6 +54,7 @@ SELECT
 	x.type,
 	x.object,
 	f.name AS function,
+	i.function AS inlined,
 	c.file || ':' || c.line AS source_line,
 	d.path AS dso,
 	iif(c.ip IS NULL, NULL, printf('0x%x', c.ip)) AS pc,
@@ -87,6 +89,7 @@ LEFT JOIN spaces AS p ON p.id = a.space_id
 LEFT JOIN code AS c ON c.id = a.code_id
 LEFT JOIN op AS o ON o.id = CASE WHEN c.op = 3 THEN 3 WHEN a.op = 0 THEN coalesce(c.op, 0) ELSE a.op END
 LEFT JOIN function AS f ON f.id = c.function_id
+LEFT JOIN inline_frame AS i ON i.code_id = c.id AND i.depth = 0
 LEFT JOIN dso AS d ON d.id = c.dso_id
 LEFT JOIN thread AS t ON t.id = a.thread_id
 LEFT JOIN cpu AS u ON u.trace_id = a.trace_id AND u.cpu = a.cpu

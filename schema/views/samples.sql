@@ -10,6 +10,7 @@
 -- comm: the thread's last name
 -- cpu: CPU
 -- function: function of the code address
+-- inlined: innermost function that the compiler put into it there; NULL: none, or not known
 -- function_offset: bytes from its start
 -- dso: binary of the code address
 -- source_line: source file and line
@@ -87,6 +88,7 @@ SELECT
 	t.comm,
 	s.cpu,
 	f.name AS function,
+	i.function AS inlined,
 	c.function_offset,
 	d.path AS dso,
 	c.file || ':' || c.line AS source_line,
@@ -228,6 +230,7 @@ LEFT JOIN spe_extra AS x ON x.sample_id = s.id
 LEFT JOIN thread AS t ON t.id = s.thread_id
 LEFT JOIN code AS c ON c.id = s.code_id
 LEFT JOIN function AS f ON f.id = c.function_id
+LEFT JOIN inline_frame AS i ON i.code_id = c.id AND i.depth = 0
 LEFT JOIN dso AS d ON d.id = c.dso_id
 LEFT JOIN spaces AS p ON p.id = s.space_id
 LEFT JOIN op AS o ON o.id = s.access & 15
