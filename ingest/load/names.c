@@ -475,7 +475,8 @@ static int write_functions(struct naming *naming, int64_t next)
 /* A width that a watchpoint told stays where the instruction tells none. */
 static const char update_code[] =
 	"UPDATE code SET function_id = ?2, function_offset = ?3, file = ?4, line = ?5, "
-	"column_number = ?18, op = ?6, width = iif(?7 IS NULL AND operand_method = 'watchpoint', width, ?7), base_register = ?8, "
+	"column_number = ?18, op = ?6, width = iif(?7 IS NULL AND operand_method = 'watchpoint', "
+	"width, ?7), base_register = ?8, "
 	"displacement = ?9, operand_method = iif(?7 IS NULL AND operand_method = 'watchpoint', "
 	"operand_method, ?10), type_id = ?11, type_offset = ?12, type_stride = ?13, type_within = "
 	"?14, type_method = ?15, type_variable = ?16, field = ?17 WHERE id = ?1";

@@ -135,7 +135,9 @@ static const char *string_of(Dwarf_Die *die, unsigned int name)
 /* libdw leaves directories of the line table as they are that are relative to the unit's. */
 const char *fs_dwarf_directory(Dwarf_Die *unit, const char *path)
 {
-	return path && path[0] != '/' ? string_of(unit, DW_AT_comp_dir) : NULL;
+	const char *directory = path && path[0] != '/' ? string_of(unit, DW_AT_comp_dir) : NULL;
+
+	return directory && strcmp(directory, ".") != 0 ? directory : NULL;
 }
 
 bool fs_dwarf_place(struct fs_dwarf_index *index, uint64_t address,
@@ -163,7 +165,10 @@ bool fs_dwarf_place(struct fs_dwarf_index *index, uint64_t address,
 	return true;
 }
 
-/* Collect the subprograms of a unit; namespaces and types may hold some. */
+/*
+ * Collect the subprograms of a unit; namespaces and types may hold some, and functions too: those
+ * of their own classes, such as lambdas, and nested ones.
+ */
 static int add_functions(struct fs_dwarf_ranges *functions, Dwarf_Die *parent, unsigned int depth)
 {
 	Dwarf_Die die;
@@ -174,7 +179,9 @@ static int add_functions(struct fs_dwarf_ranges *functions, Dwarf_Die *parent, u
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
 			FS_TRY(fs_dwarf_ranges_add(functions, &die));
+			FS_TRY(add_functions(functions, &die, depth + 1));
 			break;
+		case DW_TAG_lexical_block:
 		case DW_TAG_namespace:
 		case DW_TAG_module:
 		case DW_TAG_class_type:

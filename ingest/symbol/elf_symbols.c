@@ -183,8 +183,7 @@ const struct fs_elf_symbol *fs_elf_symbols_find(const struct fs_elf_symbols *sym
 	if (address >= nearest->limit)
 		return NULL;
 	padded = symbols->full && symbols->kind == FS_ELF_FUNCTIONS;
-	if (nearest->size == 0 ||
-	    (padded && address - nearest->address - nearest->size < PADDING))
+	if (nearest->size == 0 || (padded && address - nearest->address - nearest->size < PADDING))
 		return nearest;
 	return NULL;
 }

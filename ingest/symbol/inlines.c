@@ -25,10 +25,9 @@ static int add_children(struct fs_inlines *inlines, Dwarf_Die *parent, uint32_t 
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_inlined_subroutine:
 			FS_TRY(FS_RESERVE(inlines->items, inlines->capacity, inlines->count + 1));
-			inlines->items[inlines->count++] =
-				(struct fs_inlined){ .die = dwarf_dieoffset(&die),
-						     .caller = caller,
-						     .depth = depth + 1 };
+			inlines->items[inlines->count++] = (struct fs_inlined){
+				.die = dwarf_dieoffset(&die), .caller = caller, .depth = depth + 1
+			};
 			FS_TRY(fs_dwarf_ranges_add(&inlines->ranges, &die));
 			FS_TRY(add_children(inlines, &die, number, depth + 1, nesting + 1));
 			break;

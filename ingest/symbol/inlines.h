@@ -18,7 +18,7 @@
 struct fs_inlined {
 	Dwarf_Off die;
 	uint32_t caller; /* number of the one that it was put into, or FS_NOT_INLINED */
-	uint32_t depth;  /* 1: put into the function itself */
+	uint32_t depth;	 /* 1: put into the function itself */
 };
 
 /* Those of one function. */

@@ -260,19 +260,18 @@ END_TEST
 
 START_TEST(test_inlined)
 {
-	static const char source[] =
-		"#define INLINE static inline __attribute__((always_inline))\n"
-		"INLINE int inner(volatile int *p) { return *p; }\n"
-		"INLINE int middle(volatile int *p)\n"
-		"{\n"
-		"	return inner(p);\n"
-		"}\n"
-		"int outer(volatile int *p)\n"
-		"{\n"
-		"	return 1 +\n"
-		"	        middle(p);\n"
-		"}\n"
-		"int main(int argc, char **argv) { return outer(&argc); }\n";
+	static const char source[] = "#define INLINE static inline __attribute__((always_inline))\n"
+				     "INLINE int inner(volatile int *p) { return *p; }\n"
+				     "INLINE int middle(volatile int *p)\n"
+				     "{\n"
+				     "	return inner(p);\n"
+				     "}\n"
+				     "int outer(volatile int *p)\n"
+				     "{\n"
+				     "	return 1 +\n"
+				     "	        middle(p);\n"
+				     "}\n"
+				     "int main(int argc, char **argv) { return outer(&argc); }\n";
 	static const struct {
 		const char *name;
 		uint32_t line, column;

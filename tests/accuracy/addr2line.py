@@ -13,10 +13,12 @@ that the symbol table has.
 Prints a line for each binary and for each class of difference with an example. Exit status: 1 when
 the share of equal addresses is below --minimum, 2 when a command failed.
 
-Classes that count as equal:
+Classes of difference that count as equal, for in them addr2line knows less or is wrong:
   alias        another symbol of the same address
   part         GCC moved a part of a function elsewhere (NAME.cold, NAME.part.0): fsight names it as the
                symbol table does, addr2line says NAME
+  entry        a function was inlined where its caller begins: addr2line gives it the caller's symbol
+  bare         a function without linkage name: addr2line gives the name without what it stands in
   plt          a stub of the procedure linkage table, which addr2line does not name
   addr2line only  llvm-addr2line says of the lines what fsight says. binutils 2.40 takes the file of
                a line from the wrong place of a DWARF 5 table (its own readelf -wL does not)
@@ -38,8 +40,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
 import perfdata  # noqa: E402
 
 EXACT_IP = 1 << 14
-KINDS = ("same", "alias", "part", "only ours", "name")
-EQUAL = ("same", "alias", "part", "plt", "addr2line only")
+KINDS = ("same", "alias", "part", "bare", "only ours", "name")
+EQUAL = ("same", "alias", "part", "bare", "entry", "plt", "addr2line only")
 
 
 class Elf:
@@ -149,9 +151,12 @@ def theirs(program, path, addresses):
 
 
 def readable(names):
-    """C++ and Rust names as c++filt -p has them, without the version of a symbol."""
+    """C++ and Rust names as c++filt -p has them, without a symbol's version and the hashes of Rust."""
     names = sorted({name for name in names if name})
     shown = run(["c++filt", "-p"], "".join(name.partition("@")[0] + "\n" for name in names)).splitlines()
+    shown = [re.sub(r"::h[0-9a-f]{16}$", "", text) for text in shown]
+    shown = [re.sub(r"\[[0-9a-f]{8,16}\]|: [ui](size|\d+)\b", "", text) if name.startswith("_R") else text
+             for name, text in zip(names, shown)]
     return {**dict(zip(names, shown)), None: None, "??": None}
 
 
@@ -172,7 +177,7 @@ def symbols(path, debug):
     return found
 
 
-def same_name(our, their, addresses_of):
+def same_name(our, their, shown, addresses_of):
     """The class of two names that may be written differently for one function."""
     if our == their:
         return "same"
@@ -180,6 +185,8 @@ def same_name(our, their, addresses_of):
         return "alias"
     if our and their and our.startswith(their + "."):
         return "part"
+    if our and their and shown.get(our, our).endswith("::" + their):
+        return "bare"
     return "name" if their != "??" else "only ours"
 
 
@@ -188,7 +195,10 @@ def classify(our, their, shown, addresses_of):
         return "depth"
     if [place(*frame[1:]) for frame in our] != [place(*frame[1:]) for frame in their]:
         return "line"
-    kinds = ["same" if shown.get(mine, mine) == shown.get(other, other) else same_name(mine, other, addresses_of)
+    if len(our) > 1 and any(mine != other and other == our[-1][0] for (mine, *_), (other, *_) in
+                            zip(our[:-1], their[:-1])):
+        return "entry"
+    kinds = ["same" if shown.get(mine, mine) == shown.get(other, other) else same_name(mine, other, shown, addresses_of)
              for (mine, *_), (other, *_) in zip(our, their)]
     return next((kind for kind in reversed(KINDS) if kind in kinds), "same")
 
