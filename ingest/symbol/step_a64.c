@@ -263,13 +263,32 @@ static void move(struct fs_instruction *instruction, const struct transfer *tran
 	step->constant = transfer->constant;
 }
 
+/* Atomics, and ldraa with its imm10 | S 22 | imm9 20:12 | W 11 | */
+static void atomic(uint32_t word, struct fs_instruction *instruction)
+{
+	unsigned int base = field(word, 9, 5);
+	struct transfer transfer = { .load = true,
+				     .width = (uint8_t)(1u << field(word, 31, 30)),
+				     .index = FS_NO_REGISTER };
+
+	if (field(word, 10, 10))
+		transfer.constant =
+			extended(field(word, 22, 22) << 9 | field(word, 20, 12), 10) * 8;
+	move(instruction, &transfer, SP, base);
+	if (field(word, 10, 10) && field(word, 11, 11))
+		copy(instruction, base, base, transfer.constant);
+	if (!field(word, 26, 26))
+		lose(instruction, field(word, 4, 0));
+}
+
 /* ldr, str and their kin with one register: | size 31:30 | 111 | V | op 25:24 | opc 23:22 | */
 static void one_register(uint32_t word, struct fs_instruction *instruction)
 {
-	unsigned int size = field(word, 31, 30);
+	bool vector = field(word, 26, 26);
+	/* bit 23 of a vector's form says 128 bits */
+	unsigned int size = vector && field(word, 23, 23) ? 4 : field(word, 31, 30);
 	unsigned int base = field(word, 9, 5);
 	unsigned int target = field(word, 4, 0);
-	bool vector = field(word, 26, 26);
 	struct transfer transfer = { .load = field(word, 23, 22) != 0,
 				     .width = (uint8_t)(1u << size),
 				     .index = FS_NO_REGISTER };
@@ -279,11 +298,8 @@ static void one_register(uint32_t word, struct fs_instruction *instruction)
 	if (field(word, 24, 24)) {
 		transfer.constant = (int64_t)field(word, 21, 10) << size;
 	} else if (field(word, 21, 21)) {
-		if (field(word, 11, 10) != 2) { /* atomics; ldraa */
-			transfer.load = true;
-			move(instruction, &transfer, SP, base);
-			if (!vector)
-				lose(instruction, target);
+		if (field(word, 11, 10) != 2) {
+			atomic(word, instruction);
 			return;
 		}
 		transfer.index = (int8_t)field(word, 20, 16);
@@ -296,7 +312,7 @@ static void one_register(uint32_t word, struct fs_instruction *instruction)
 		transfer.constant = form == 1 ? 0 : imm9;
 		writeback = form & 1 ? imm9 : 0;
 	}
-	if (size == 3 && field(word, 23, 22) == 2 && !vector)
+	if (size == 3 && field(word, 23, 22) == 2 && !vector && !writeback)
 		return; /* a prefetch */
 	move(instruction, &transfer, vector ? SP : target, base);
 	if (writeback)
@@ -310,15 +326,16 @@ static void pair(uint32_t word, struct fs_instruction *instruction)
 	unsigned int base = field(word, 9, 5);
 	unsigned int mode = field(word, 24, 23); /* 1 post-index, 3 pre-index */
 	bool vector = field(word, 26, 26);
-	unsigned int scale = vector ? 2 + opc : opc >> 1 ? 3 : 2;
+	bool tags = !vector && opc == 1 && !field(word, 22, 22); /* stgp */
+	unsigned int scale = tags ? 4 : vector ? 2 + opc : opc >> 1 ? 3 : 2;
 	int64_t constant = extended(field(word, 21, 15), 7) * (1 << scale);
 	struct transfer transfer = { .load = field(word, 22, 22),
 				     .width = (uint8_t)(1u << scale),
 				     .constant = mode == 1 ? 0 : constant,
 				     .index = FS_NO_REGISTER };
 
-	unsigned int first = vector ? SP : field(word, 4, 0);
-	unsigned int second = vector ? SP : field(word, 14, 10);
+	unsigned int first = vector || tags ? SP : field(word, 4, 0);
+	unsigned int second = vector || tags ? SP : field(word, 14, 10);
 
 	/* both read the base: where the first overwrites it, it is lost at the end */
 	move(instruction, &transfer, transfer.load && first == base ? SP : first, base);
