@@ -3,13 +3,11 @@
  * Fuzz target: both sides of the isolated helper. The first byte chooses.
  *
  *   R  what the helper answers, read by the main process: hostile if the helper was taken over
- *   E  an ELF file: its build-id, as the main process reads it, then the helper's work on it,
- *      without the sandbox; our reader must take what our writer sends
- *   A  A64 instruction words
- *   X  x86 instructions, decoded one after the other
- *   T  | u8 n | n bytes of raw data | tracing_data |: the helper's work on it, then the raw data
- *      as JSON by every format
- *   S  | u8 n | n bytes of raw data | answer |: the same by what the helper answers
+ *   E  | u16 offset | an ELF file |: its build-id, as the main process reads it, then the helper's
+ * work on it, without the sandbox, about code from that offset on; our reader must take what our
+ * writer sends A  A64 instruction words X  x86 instructions, decoded one after the other T  | u8 n
+ * | n bytes of raw data | tracing_data |: the helper's work on it, then the raw data as JSON by
+ * every format S  | u8 n | n bytes of raw data | answer |: the same by what the helper answers
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -27,13 +25,15 @@
 #include "ingest/symbol/resolve.h"
 #include "ingest/tracepoint/tracing_data.h"
 
-enum { QUERIES = 64, FRAME_HEADER = 8, FRAME_KINDS = 8 };
+enum { QUERIES = 192, DENSE = 128, FRAME_HEADER = 8, FRAME_KINDS = 11, ELF_CONTROL = 3 };
 
 /* Of tracing_data that the mutator joined: | u32 systems | name NUL |, then u32 formats. */
 static const char one_system[] = "\1\0\0\0sys";
 
 static struct fs_symbol_result results[QUERIES];
 static struct fs_symbol_query queries[QUERIES];
+static struct fs_symbol_object_query object_queries[QUERIES];
+static struct fs_symbol_object objects[QUERIES];
 
 /* ---- the reply ---- */
 
@@ -43,19 +43,31 @@ static void check_dso(const struct fs_symbol_dso *dso)
 	for (size_t i = 0; i < QUERIES; i++) {
 		FS_FUZZ_ASSERT(results[i].function == FS_SYMBOL_NONE ||
 			       results[i].function < dso->function_count);
+		FS_FUZZ_ASSERT(results[i].type == FS_SYMBOL_NONE ||
+			       results[i].type < dso->type_count);
+		FS_FUZZ_ASSERT(objects[i].type == FS_SYMBOL_NONE ||
+			       objects[i].type < dso->type_count);
 		FS_FUZZ_ASSERT(results[i].op >= -1 && results[i].op < FS_OP_MAX);
 		FS_FUZZ_ASSERT(fs_operand_method_name(results[i].method) ||
 			       results[i].method == FS_OPERAND_METHOD_NONE);
 	}
+	for (size_t i = 0; i < dso->field_count; i++) {
+		FS_FUZZ_ASSERT(dso->fields[i].type < dso->type_count);
+		FS_FUZZ_ASSERT(dso->fields[i].member == FS_SYMBOL_NONE ||
+			       dso->fields[i].member < dso->type_count);
+	}
 }
 
-static int read_reply(const uint8_t *data, size_t size)
+static void read_reply(const uint8_t *data, size_t size, bool is_own)
 {
 	struct fs_symbol_dso dso = { .path = "/lib/fuzz.so",
 				     .fd = -1,
 				     .queries = queries,
 				     .query_count = QUERIES,
 				     .results = results,
+				     .object_queries = object_queries,
+				     .objects = objects,
+				     .object_query_count = QUERIES,
 				     .symbols = FS_SYMBOLS_VERIFIED };
 	struct fs_isolation isolation = { 0 };
 	struct fs_interner strings;
@@ -66,34 +78,46 @@ static int read_reply(const uint8_t *data, size_t size)
 	code = fs_symbol_reply_read(data, size, &strings, &dso, &isolation, &error);
 	check_dso(&dso);
 	FS_FUZZ_ASSERT(!code || *error.text);
+	FS_FUZZ_ASSERT(!is_own || !strstr(error.text, "malformed"));
 	fs_symbol_dso_free(&dso);
 	fs_interner_free(&strings);
-	return code;
 }
 
 /* ---- the helper's work ---- */
 
-/* Addresses spread over the file, so that any segment or function is asked about. */
-static void place_queries(size_t size, bool exact)
+/* Of every byte from `first` on, and addresses spread over the file, so that any segment, function
+ * or variable is asked about. */
+static void place_queries(size_t first, size_t size, bool exact)
 {
-	for (size_t i = 0; i < QUERIES; i++)
-		queries[i] = (struct fs_symbol_query){ .offset = size * i / QUERIES & ~3ull,
-						       .exact = exact };
+	for (size_t i = 0; i < QUERIES; i++) {
+		size_t spread = size * i / QUERIES;
+
+		queries[i] =
+			(struct fs_symbol_query){ .offset = i < DENSE ? first + i : spread & ~3ull,
+						  .exact = exact };
+		object_queries[i] = (struct fs_symbol_object_query){ .offset = spread & ~4095ull,
+								     .distance = spread % 4096 };
+	}
 }
 
-static void resolve(const uint8_t *data, size_t size)
+static void resolve(const uint8_t *control, const uint8_t *data, size_t size)
 {
 	static struct fs_reply_writer writer;
 	int fd = open(fs_fuzz_file(0, data, size), O_RDONLY);
 	int reply = open(fs_fuzz_file(1, NULL, 0), O_RDWR);
 	const struct fs_resolve_job job = {
-		.fd = fd, .debug_fd = -1, .queries = queries, .query_count = QUERIES
+		.fd = fd,
+		.debug_fd = -1,
+		.queries = queries,
+		.query_count = QUERIES,
+		.object_queries = object_queries,
+		.object_query_count = QUERIES,
 	};
 	char build_id[FS_BUILD_ID_TEXT];
 	struct stat status;
 	uint8_t *bytes;
 
-	place_queries(size, size % 2);
+	place_queries(control[0] | (size_t)control[1] << 8, size, size % 2);
 	writer = (struct fs_reply_writer){ .fd = reply };
 	fs_build_id_read(fd, build_id);
 	FS_FUZZ_ASSERT(strlen(build_id) < FS_BUILD_ID_TEXT);
@@ -102,7 +126,7 @@ static void resolve(const uint8_t *data, size_t size)
 	FS_FUZZ_ASSERT(!fstat(reply, &status));
 	bytes = malloc((size_t)status.st_size);
 	FS_FUZZ_ASSERT(bytes && pread(reply, bytes, (size_t)status.st_size, 0) == status.st_size);
-	read_reply(bytes, (size_t)status.st_size);
+	read_reply(bytes, (size_t)status.st_size, true);
 	free(bytes);
 	close(fd);
 	close(reply);
@@ -227,10 +251,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	switch (*data) {
 	case 'R':
-		read_reply(data + 1, size - 1);
+		read_reply(data + 1, size - 1, false);
 		break;
 	case 'E':
-		resolve(data + 1, size - 1);
+		if (size > ELF_CONTROL)
+			resolve(data + 1, data + ELF_CONTROL, size - ELF_CONTROL);
 		break;
 	case 'A':
 		decode_a64(data + 1, size - 1);
@@ -319,6 +344,8 @@ static void split(struct fs_parts *parts, const uint8_t *data, size_t size)
 		return;
 	if ((*data == 'S' || *data == 'T') && size > 2)
 		at = size - 2 > data[1] ? 2 + (size_t)data[1] : size;
+	if (*data == 'E' && size > ELF_CONTROL)
+		at = ELF_CONTROL;
 	fs_fuzz_append(parts, CHOICE, 0, data, at);
 	if (*data == 'R' || *data == 'S')
 		split_reply(parts, data + at, size - at);
@@ -350,8 +377,8 @@ static void make_frame(struct fs_parts *parts, size_t position, const uint8_t *s
 
 static void make(struct fs_parts *parts, size_t position)
 {
-	static const uint8_t of_symbols[FRAME_KINDS] = { 0, 4, 4, 12, 8, 24, 48, 8 };
-	static const uint8_t of_tracepoints[FRAME_KINDS] = { 0, 4, 4, 12, 12, 24, 8, 8 };
+	static const uint8_t of_symbols[FRAME_KINDS] = { 0, 4, 4, 12, 8, 24, 80, 16, 48, 40, 8 };
+	static const uint8_t of_tracepoints[FRAME_KINDS] = { 0, 4, 4, 12, 12, 24, 8, 8, 8, 8, 8 };
 	static const char format[] = "name: n\nID: 7\nformat:\n\tfield:__data_loc char[] "
 				     "a;\toffset:8;\tsize:4;\tsigned:1;\n";
 	struct fs_part *part;
@@ -400,7 +427,9 @@ static void repair_part(struct fs_part *part)
 
 	if (part->kind == FRAME && part->size >= FRAME_HEADER)
 		memcpy(part->bytes + 4, &size, sizeof(size));
-	if (part->kind == CHOICE && part->size > 2) {
+	if (part->kind == CHOICE && part->size > ELF_CONTROL && part->bytes[0] == 'E')
+		part->size = ELF_CONTROL;
+	else if (part->kind == CHOICE && part->size > 2 && part->bytes[0] != 'E') {
 		part->size = part->size > UINT8_MAX ? UINT8_MAX : part->size;
 		part->bytes[1] = (uint8_t)(part->size - 2);
 	}

@@ -3,7 +3,7 @@
  * Fuzz target: a perf.data file through both passes, up to the rows that would be stored.
  *
  * Beyond not failing: rows stay within what the tables may hold, and names that rows point to
- * exist.
+ * exist; the account of the input's bytes adds up to its size.
  */
 #include "fuzz/fuzz.h"
 #include "ingest/load/decode.h"
@@ -60,13 +60,27 @@ static void decode_all(struct fs_session *session)
 	fs_decoder_close(&decoder);
 }
 
+static void check_account(const struct fs_extents *extents, size_t size)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < FS_RECORD_TYPES; i++)
+		bytes += extents->records[0][i].bytes + extents->records[1][i].bytes;
+	for (size_t i = 0; i < extents->count; i++)
+		bytes += extents->rows[i].bytes;
+	FS_FUZZ_ASSERT(extents->failed || bytes == size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fs_session session;
 	struct fs_error error;
 
-	if (!fs_session_open(&session, fs_fuzz_file(0, data, size), &error))
+	if (!fs_session_open(&session, fs_fuzz_file(0, data, size), &error)) {
+		check_account(&session.extents, size);
 		decode_all(&session);
+		check_account(&session.extents, size);
+	}
 	fs_session_close(&session);
 	return 0;
 }
