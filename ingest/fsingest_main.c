@@ -30,6 +30,8 @@ struct options {
 	size_t input_count, input_capacity;
 	const char **roots;
 	size_t root_count, root_capacity;
+	const char **archives;
+	size_t archive_count, archive_capacity;
 	bool json, quiet, progress;
 	struct fs_load_options load;
 };
@@ -37,6 +39,7 @@ struct options {
 enum {
 	KEY_NAME = 256,
 	KEY_SYMBOLS,
+	KEY_ARCHIVE,
 	KEY_VMLINUX,
 	KEY_KALLSYMS,
 	KEY_UNVERIFIED,
@@ -57,6 +60,9 @@ static const struct argp_option option_table[] = {
 	{ "symbols", KEY_SYMBOLS, "DIR", 0,
 	  "Look for binaries under DIR: a sysroot, a flat "
 	  "directory or a build-id tree; may be repeated",
+	  0 },
+	{ "archive", KEY_ARCHIVE, "FILE", 0,
+	  "A tarball of binaries, such as perf archive makes, read where it lies; may be repeated",
 	  0 },
 	{ "vmlinux", KEY_VMLINUX, "FILE", 0,
 	  "The kernel with its names and types, as built or from the -dbg package", 0 },
@@ -102,6 +108,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_SYMBOLS:
 		return add_text(&options->roots, &options->root_count, &options->root_capacity,
 				argument);
+	case KEY_ARCHIVE:
+		return add_text(&options->archives, &options->archive_count,
+				&options->archive_capacity, argument);
 	case KEY_VMLINUX:
 		options->load.symbols.vmlinux = argument;
 		return 0;
@@ -215,6 +224,8 @@ static int ingest(const struct options *options, const char *input, FILE *out, b
 	load.path = input;
 	load.symbols.roots = options->roots;
 	load.symbols.root_count = options->root_count;
+	load.symbols.archives = options->archives;
+	load.symbols.archive_count = options->archive_count;
 	code = fs_target_open(&target, options->db, error);
 	guard_temporary(&target);
 	if (!code)
@@ -313,5 +324,6 @@ int main(int argc, char **argv)
 	code = run(&options);
 	free(options.inputs);
 	free(options.roots);
+	free(options.archives);
 	return code;
 }

@@ -4,12 +4,18 @@
 #include "ingest/load/names.h"
 #include "query/query.h"
 
-static int name_trace(sqlite3 *db, int64_t trace, const char *const *roots, size_t count,
-		      bool unverified, struct fs_error *error)
+static int name_trace(sqlite3 *db, int64_t trace, const struct fs_name_sources *sources,
+		      struct fs_error *error)
 {
-	const struct fs_symbol_options options = { .roots = roots,
-						   .root_count = count,
-						   .allow_unverified = unverified };
+	const struct fs_symbol_options options = {
+		.roots = sources->roots,
+		.root_count = sources->root_count,
+		.archives = sources->archives,
+		.archive_count = sources->archive_count,
+		.vmlinux = sources->vmlinux,
+		.kallsyms = sources->kallsyms,
+		.allow_unverified = sources->unverified,
+	};
 
 	return fs_name_trace(db, trace, options, error);
 }

@@ -13,12 +13,20 @@
 
 #include "common/error.h"
 
-/*
- * Give names to a trace from binaries under `roots`, inside the open transaction: what ingest does,
- * which the main program brings in.
- */
-typedef int fs_name_function(sqlite3 *db, int64_t trace, const char *const *roots, size_t count,
-			     bool unverified, struct fs_error *error);
+/* Where names are looked for: the options of fsingest of the same names. */
+struct fs_name_sources {
+	const char *const *roots;
+	size_t root_count;
+	const char *const *archives;
+	size_t archive_count;
+	const char *vmlinux, *kallsyms; /* or NULL */
+	bool unverified;
+};
+
+/* Give names to a trace, inside the open transaction: what ingest does, which the main program
+ * brings in. */
+typedef int fs_name_function(sqlite3 *db, int64_t trace, const struct fs_name_sources *sources,
+			     struct fs_error *error);
 
 /* One run of fsquery. */
 struct fs_query {

@@ -8,33 +8,56 @@
 #include "query/listing.h"
 #include "schema/schema.h"
 
-enum { ROOTS_MAX = 64, KEY_SYMBOLS = 0x200, KEY_UNVERIFIED };
+enum {
+	PLACES_MAX = 64,
+	KEY_SYMBOLS = 0x200,
+	KEY_ARCHIVE,
+	KEY_VMLINUX,
+	KEY_KALLSYMS,
+	KEY_UNVERIFIED
+};
 
 /* What the user asked for. */
 struct request {
-	const char *roots[ROOTS_MAX];
-	size_t root_count;
-	bool unverified;
+	const char *roots[PLACES_MAX];
+	const char *archives[PLACES_MAX];
+	struct fs_name_sources sources;
 };
+
+static error_t add(struct argp_state *state, const char *option, const char **places, size_t *count,
+		   const char *place)
+{
+	if (*count == PLACES_MAX)
+		return fs_options_fail(state, "%s: at most %d times", option, PLACES_MAX);
+	places[(*count)++] = place;
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct fs_options *options = state->input;
 	struct request *request = options->own;
+	struct fs_name_sources *sources = &request->sources;
 
 	switch (key) {
 	case KEY_SYMBOLS:
-		if (request->root_count == ROOTS_MAX)
-			return fs_options_fail(state, "--symbols: at most %d times", ROOTS_MAX);
-		request->roots[request->root_count++] = arg;
+		return add(state, "--symbols", request->roots, &sources->root_count, arg);
+	case KEY_ARCHIVE:
+		return add(state, "--archive", request->archives, &sources->archive_count, arg);
+	case KEY_VMLINUX:
+		sources->vmlinux = arg;
+		return 0;
+	case KEY_KALLSYMS:
+		sources->kallsyms = arg;
 		return 0;
 	case KEY_UNVERIFIED:
-		request->unverified = true;
+		sources->unverified = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		return fs_options_fail(state, "%s: one argument too many", arg);
 	case ARGP_KEY_END:
-		if (!request->root_count)
+		if (!sources->root_count && !sources->archive_count && !sources->vmlinux &&
+		    !sources->kallsyms)
 			return fs_options_fail(state, "say where the binaries are: --symbols DIR");
 		return 0;
 	default:
@@ -45,6 +68,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option own_options[] = {
 	{ "symbols", KEY_SYMBOLS, "DIR", 0,
 	  "Where to look for binaries, as for fsingest; may be repeated", 1 },
+	{ "archive", KEY_ARCHIVE, "FILE", 0, "A tarball of binaries, such as perf archive makes",
+	  1 },
+	{ "vmlinux", KEY_VMLINUX, "FILE", 0, "The kernel with its names and types", 1 },
+	{ "kallsyms", KEY_KALLSYMS, "FILE", 0, "A copy of the recording machine's /proc/kallsyms",
+	  1 },
 	{ "unverified-symbols", KEY_UNVERIFIED, NULL, 0,
 	  "Also use binaries whose build-id is not in the trace", 1 },
 	{ 0 },
@@ -61,8 +89,7 @@ static const struct argp argp = {
 static int name_one(struct fs_query *query, const struct request *request, int64_t trace,
 		    struct fs_error *error)
 {
-	FS_TRY(query->name_trace(query->db, trace, request->roots, request->root_count,
-				 request->unverified, error));
+	FS_TRY(query->name_trace(query->db, trace, &request->sources, error));
 	return fs_analyze(query->db, trace, error);
 }
 
@@ -127,8 +154,11 @@ FS_COMMAND(symbols)
 {
 	struct request request = { 0 };
 	struct fs_options options = { .own = &request };
-	int code = fs_options_parse(&options, query, &argp, argc, argv, error);
+	int code;
 
+	request.sources.roots = request.roots;
+	request.sources.archives = request.archives;
+	code = fs_options_parse(&options, query, &argp, argc, argv, error);
 	if (!code && !query->name_trace)
 		code = fs_fail(error, FS_INTERNAL, "this program cannot read binaries");
 	if (!code)

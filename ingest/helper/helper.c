@@ -192,7 +192,8 @@ static uint64_t file_size(int fd)
 /* Signals stay blocked until the child has its own dispositions. */
 static pid_t start(const struct fs_helper_job *job, int pipe_fd)
 {
-	uint64_t memory = memory_for(file_size(job->files[0]) + file_size(job->files[1]));
+	uint64_t memory =
+		memory_for(file_size(job->files[0]) + (job->output ? 0 : file_size(job->files[1])));
 	sigset_t all;
 	sigset_t before;
 	pid_t pid;

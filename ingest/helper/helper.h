@@ -31,6 +31,7 @@ enum { FS_HELPER_FILES = 2 };
 
 struct fs_helper_job {
 	int files[FS_HELPER_FILES]; /* the descriptors that the child keeps, or -1 */
+	bool output;		    /* the second is written: its size is no need for memory */
 	/* In the sealed child: do the work and answer through writer, up to fs_reply_last(). */
 	void (*work)(void *context, struct fs_reply_writer *writer);
 	/* In the parent: read the answer; mostly by fs_reply_read(). 0, FS_NOMEM or FS_REFUSED. */

@@ -210,7 +210,8 @@ static int choose_name(struct load *load)
 
 static bool has_sources(const struct fs_symbol_options *symbols)
 {
-	return symbols->root_count || symbols->vmlinux || symbols->kallsyms;
+	return symbols->root_count || symbols->archive_count || symbols->vmlinux ||
+	       symbols->kallsyms;
 }
 
 /* What of the options changed the content; paths of this machine are not content. */

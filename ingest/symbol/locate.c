@@ -48,10 +48,37 @@ int fs_roots_open(const char *const *paths, size_t count, struct fs_roots *ret_r
 	return 0;
 }
 
+int fs_roots_add_archive(struct fs_roots *roots, const char *path, struct fs_error *error)
+{
+	struct fs_root *grown = reallocarray(roots->roots, roots->count + 1, sizeof(*roots->roots));
+	struct fs_archive *archive = malloc(sizeof(*archive));
+	int code;
+
+	if (grown)
+		roots->roots = grown;
+	if (!grown || !archive) {
+		free(archive);
+		return fs_fail(error, FS_NOMEM, "out of memory for --archive %s", path);
+	}
+	code = fs_archive_open(path, archive, error);
+	if (code) {
+		free(archive);
+		return code;
+	}
+	roots->roots[roots->count++] = (struct fs_root){ path, -1, archive };
+	return 0;
+}
+
 void fs_roots_close(struct fs_roots *roots)
 {
-	for (size_t i = 0; i < roots->count; i++)
-		close(roots->roots[i].fd);
+	for (size_t i = 0; i < roots->count; i++) {
+		if (roots->roots[i].archive) {
+			fs_archive_close(roots->roots[i].archive);
+			free(roots->roots[i].archive);
+		} else {
+			close(roots->roots[i].fd);
+		}
+	}
 	free(roots->roots);
 	*roots = (struct fs_roots){ 0 };
 }
@@ -101,9 +128,12 @@ int fs_root_open_file(struct fs_roots *roots, size_t root, const char *path)
 {
 	struct stat before;
 	struct stat after;
-	int fd = open_in_root(roots, root, path, O_PATH | O_CLOEXEC);
+	int fd;
 	int status;
 
+	if (roots->roots[root].archive)
+		return fs_archive_open_file(roots->roots[root].archive, path);
+	fd = open_in_root(roots, root, path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return fd;
 	status = fstat(fd, &before);
@@ -177,6 +207,21 @@ static void note_failure(struct search *search, size_t root, const char *path, i
 	set_reason(search->found, "%s %s", search->found->path, why);
 }
 
+/* Read the build-id of a file, of a compressed one after unpacking it. False: it is no ELF file. */
+static bool read_binary(struct fs_located *candidate)
+{
+	int unpacked;
+
+	if (fs_build_id_read(candidate->fd, candidate->build_id))
+		return true;
+	unpacked = fs_archive_unpack(candidate->fd);
+	if (unpacked < 0)
+		return false;
+	close(candidate->fd);
+	candidate->fd = unpacked;
+	return fs_build_id_read(unpacked, candidate->build_id);
+}
+
 /* Try one place. True when the search is over. */
 static bool try_file(struct search *search, size_t root, const char *path)
 {
@@ -190,7 +235,7 @@ static bool try_file(struct search *search, size_t root, const char *path)
 			note_failure(search, root, path, -candidate.fd);
 		return false;
 	}
-	if (!fs_build_id_read(candidate.fd, candidate.build_id)) {
+	if (!read_binary(&candidate)) {
 		note_failure(search, root, path, ENOEXEC);
 		close(candidate.fd);
 		return false;

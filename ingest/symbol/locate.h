@@ -15,7 +15,8 @@
  *
  * Names are resolved inside the root: an absolute symbolic link means the root, and ".." stops
  * there (openat2 RESOLVE_IN_ROOT; without that system call, realpath and a prefix check). Only
- * regular files of limited size are opened, and only ELF files are taken.
+ * regular files of limited size are opened, and only ELF files are taken; a compressed one, as
+ * kernel modules may be, is unpacked first.
  */
 #ifndef FS_INGEST_SYMBOL_LOCATE_H
 #define FS_INGEST_SYMBOL_LOCATE_H
@@ -25,6 +26,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "ingest/symbol/archive.h"
 #include "ingest/symbol/build_id.h"
 #include "ingest/symbol/symbol.h"
 
@@ -32,8 +34,9 @@
 #define FS_LOCATE_SIZE_MAX ((uint64_t)4 << 30)
 
 struct fs_root {
-	const char *path; /* the caller's */
-	int fd;
+	const char *path;	    /* the caller's */
+	int fd;			    /* of a directory, or -1 */
+	struct fs_archive *archive; /* owned, or NULL */
 };
 
 struct fs_roots {
@@ -54,6 +57,8 @@ struct fs_located {
 /* Open the roots. FS_USAGE names one that is no readable directory. Writes nothing on failure. */
 int fs_roots_open(const char *const *paths, size_t count, struct fs_roots *ret_roots,
 		  struct fs_error *error);
+/* Add a tarball, whose files are found like those below a root. FS_USAGE as fs_archive_open(). */
+int fs_roots_add_archive(struct fs_roots *roots, const char *path, struct fs_error *error);
 void fs_roots_close(struct fs_roots *roots);
 
 /* Look for a binary. build_id may be NULL or "". The descriptors are the caller's:

@@ -228,6 +228,8 @@ static int open_sources(struct sources *sources, struct fs_error *error)
 	size_t size = 0;
 
 	FS_TRY(fs_roots_open(options->roots, options->root_count, &sources->roots, error));
+	for (size_t i = 0; i < options->archive_count; i++)
+		FS_TRY(fs_roots_add_archive(&sources->roots, options->archives[i], error));
 	if (options->vmlinux)
 		FS_TRY(open_vmlinux(sources, options->vmlinux, error));
 	if (!options->kallsyms)

@@ -217,6 +217,8 @@ struct fs_symbol_dso {
 struct fs_symbol_options {
 	const char *const *roots; /* directories, searched in order */
 	size_t root_count;
+	const char *const *archives; /* tarballs, searched behind the roots */
+	size_t archive_count;
 	const char *vmlinux;	     /* file with the kernel's names, instead of looking; or NULL */
 	const char *kallsyms;	     /* names of kernel and modules that no binary has; or NULL */
 	bool allow_unverified;	     /* use files whose build-id differs or cannot be compared */

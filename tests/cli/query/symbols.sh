@@ -33,3 +33,14 @@ done
 exits 1 "$FSQUERY" --db later.db symbols
 exits 1 "$FSQUERY" --db later.db symbols --symbols absent
 exits 1 "$FSQUERY" --db later.db symbols --symbols empty more
+
+# by an archive and by files of the kernel, too
+"$FSINGEST" -q --db archive.db "$SAMPLES/chunk.before.x86.c2c.data"
+tar -czf binaries.tgz -C "$SAMPLES/bin/x86_64" .
+"$FSQUERY" -q --db archive.db symbols --archive binaries.tgz
+"$FSINGEST" -q --db wanted.db --symbols "$SAMPLES/bin/x86_64" "$SAMPLES/chunk.before.x86.c2c.data"
+diff <("$FSQUERY" --db wanted.db digest) <("$FSQUERY" --db archive.db digest) || fail "archive: names differ"
+exits 0 "$FSQUERY" --db archive.db symbols --vmlinux "$SAMPLES/bin/x86_64/chunk"
+exits 1 "$FSQUERY" --db archive.db symbols --archive "$SAMPLES/bin/x86_64/chunk"
+exits 1 "$FSQUERY" --db archive.db symbols --vmlinux absent
+exits 1 "$FSQUERY" --db archive.db symbols --kallsyms absent
