@@ -330,8 +330,8 @@ static int forget_dso(struct naming *naming, int64_t id)
 		"DELETE FROM type WHERE dso_id = %lld",
 		"DELETE FROM variable WHERE dso_id = %lld",
 		"DELETE FROM function WHERE dso_id = %lld",
-		"DELETE FROM inline_frame WHERE code_id IN (SELECT id FROM code WHERE dso_id = "
-		"%lld)",
+		("DELETE FROM inline_frame WHERE code_id IN (SELECT id FROM code WHERE dso_id = "
+		 "%lld)"),
 	};
 	char sql[160];
 
