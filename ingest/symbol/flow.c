@@ -279,9 +279,9 @@ static bool is_flexible(const struct fs_flow *flow, const struct fs_typed_access
 }
 
 /*
- * Bring an offset that left its object back into it: objects of one type stand in arrays. What
- * lies before the start may be another member of an unknown container. An index must go by whole
- * objects or run within an array of the object.
+ * Bring an offset that left its object back into it where an index goes by whole objects, for
+ * these stand in arrays. Without an index, what lies outside may be the container that the object
+ * is a part of, or a class derived from it. Else an index must run within an array of the object.
  */
 static bool settle_offset(const struct fs_flow *flow, struct fs_typed_access *access)
 {
@@ -296,8 +296,7 @@ static bool settle_offset(const struct fs_flow *flow, struct fs_typed_access *ac
 		return true;
 	}
 	if (access->offset < 0 || (uint64_t)access->offset >= type->size) {
-		if (fs_type_has_fields(type->kind) &&
-		    (!whole || (access->offset < 0 && !access->stride)))
+		if (fs_type_has_fields(type->kind) && (!whole || !access->stride))
 			return false;
 		access->offset = modulo(access->offset, (int64_t)type->size);
 		access->stride = fs_common_stride(access->stride, (uint32_t)type->size);

@@ -86,11 +86,53 @@ static const char subject[] =
 	"	return 0;\n"
 	"}\n";
 
+static const char subject_cxx[] =
+	"#define F extern \"C\" __attribute__((noinline, used))\n"
+	"namespace pool {\n"
+	"struct Base { virtual int kind() const { return 1; } int id; long stamp; };\n"
+	"template<class T> struct Node { T value; Node *next; int refs; };\n"
+	"template<class T, int N> struct Ring { T slot[N]; unsigned head, tail; };\n"
+	"struct Derived : Base { Ring<long, 8> ring; Node<Base *> *list; bool flag; };\n"
+	"class Locked { public: int lock; static long total; };\n"
+	"long Locked::total;\n"
+	"}\n"
+	"using namespace pool;\n"
+	"F int inherited(Derived *d) { return d->id; }\n"
+	"F long ring(Derived *d, unsigned long i) { return d->ring.slot[i] + d->ring.tail; }\n"
+	"F int listed(Derived &d)\n"
+	"{ int s = 0; for (auto *n = d.list; n; n = n->next) s += n->refs + n->value->id; return "
+	"s; }\n"
+	"F bool constant(const Derived &d) { return d.flag; }\n"
+	"F long derived(Base *b) { return static_cast<Derived *>(b)->ring.head; }\n"
+	"F void locked(Locked &l) { l.lock = 1; }\n"
+	"int main(int c, char **v)\n"
+	"{\n"
+	"	Derived d{};\n"
+	"	Locked l;\n"
+	"	locked(l);\n"
+	"	Locked::total = c;\n"
+	"	return inherited(&d) + ring(&d, c) + listed(d) + constant(d) + derived(&d);\n"
+	"}\n";
+
 /* What a function accesses: "type field", separated by semicolons; with ! one that must be named.
  */
-static const struct {
+struct expectation {
 	const char *function, *accesses;
-} expected[] = {
+};
+
+static const struct expectation expected_cxx[] = {
+	{ "inherited", "!struct Derived id" },
+	{ "ring", "!struct Derived ring.slot[];!struct Derived ring.tail" },
+	{ "listed", "!struct Derived list;!struct Node<pool::Base *> refs;"
+		    "!struct Node<pool::Base *> next;!struct Node<pool::Base *> value;"
+		    "!struct Base id" },
+	{ "constant", "!struct Derived flag" },
+	{ "derived", "" }, /* outside of Base: not known is right */
+	{ "locked", "!class Locked lock" },
+	{ NULL, NULL },
+};
+
+static const struct expectation expected[] = {
 	{ "direct", "!struct whole in.y" },
 	{ "chained", "!struct whole list;!struct item next;!struct item key" },
 	{ "looped", "!struct whole items[].count" },
@@ -115,6 +157,7 @@ static const struct {
 	{ "united", "!struct whole u.number" },
 	{ "counted", "!struct whole in.z" },
 	{ "swapped", "!struct whole first" },
+	{ NULL, NULL },
 };
 
 static char directory[64];
@@ -206,30 +249,32 @@ static bool take(char *list, const char *access)
 }
 
 static void check_function(const struct code *code, const struct fs_symbol_dso *dso,
-			   const struct fs_interner *strings, size_t number, const char *how)
+			   const struct fs_interner *strings, const struct expectation *expectation,
+			   const char *how)
 {
 	char list[512];
 
-	strcpy(list, expected[number].accesses);
+	strcpy(list, expectation->accesses);
 	for (size_t i = 0; i < code->count; i++) {
 		const struct fs_symbol_result *result = &code->results[i];
 		const struct fs_symbol_type *type;
 		char access[256];
 
-		if (strcmp(code->functions[i], expected[number].function) != 0 ||
+		if (strcmp(code->functions[i], expectation->function) != 0 ||
 		    result->type == FS_SYMBOL_NONE || result->field == FS_SYMBOL_NONE)
 			continue;
 		type = &dso->types[result->type];
 		snprintf(access, sizeof(access), "%s %s", fs_interned(strings, type->name, NULL),
 			 fs_interned(strings, result->field, NULL));
 		ck_assert_msg(take(list, access), "%s: %s: 0x%" PRIx64 " is called %s", how,
-			      expected[number].function, code->queries[i].offset, access);
+			      expectation->function, code->queries[i].offset, access);
 	}
-	ck_assert_msg(!strchr(list, '!'), "%s: %s: not named: %s", how, expected[number].function,
+	ck_assert_msg(!strchr(list, '!'), "%s: %s: not named: %s", how, expectation->function,
 		      list);
 }
 
-static void check_subject(const char *prefix, const char *how)
+static void check_subject(const char *prefix, const struct expectation *expectations,
+			  const char *how)
 {
 	static struct code code;
 	struct fs_interner strings;
@@ -248,19 +293,21 @@ static void check_subject(const char *prefix, const char *how)
 	dso.query_count = code.count;
 	ck_assert_msg(fs_symbolise(&options, &dso, 1, NULL, &error) == 0, "%s", error.text);
 	ck_assert_msg(dso.symbols == FS_SYMBOLS_UNVERIFIED, "%s: %s", how, dso.reason);
-	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
-		check_function(&code, &dso, &strings, i, how);
+	for (; expectations->function; expectations++)
+		check_function(&code, &dso, &strings, expectations, how);
 	fs_symbol_dso_free(&dso);
 	fs_interner_free(&strings);
 }
 
 static const struct {
 	const char *compiler, *prefix;
+	bool cxx;
 } compilers[] = {
-	{ "gcc", "" },
-	{ "clang", "" },
-	{ "aarch64-linux-gnu-gcc -mno-outline-atomics", "aarch64-linux-gnu-" },
-	{ "aarch64-linux-gnu-gcc -march=armv8.1-a", "aarch64-linux-gnu-" },
+	{ "gcc", "", false },
+	{ "clang", "", false },
+	{ "clang -x c++ -fno-rtti -fno-exceptions", "", true },
+	{ "aarch64-linux-gnu-gcc -mno-outline-atomics", "aarch64-linux-gnu-", false },
+	{ "aarch64-linux-gnu-gcc -march=armv8.1-a", "aarch64-linux-gnu-", false },
 };
 
 START_TEST(test_named)
@@ -282,14 +329,15 @@ START_TEST(test_named)
 	snprintf(path, sizeof(path), "%s/subject.c", directory);
 	file = fopen(path, "w");
 	ck_assert_ptr_nonnull(file);
-	fputs(subject, file);
+	fputs(compilers[_i].cxx ? subject_cxx : subject, file);
 	fclose(file);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		snprintf(command, sizeof(command), "cd %s && %s -w %s subject.c -o subject",
 			 directory, compiler, flags[i]);
 		ck_assert_int_eq(system(command), 0);
 		snprintf(command, sizeof(command), "%s %s", compiler, flags[i]);
-		check_subject(compilers[_i].prefix, command);
+		check_subject(compilers[_i].prefix, compilers[_i].cxx ? expected_cxx : expected,
+			      command);
 	}
 }
 END_TEST
