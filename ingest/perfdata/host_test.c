@@ -183,16 +183,22 @@ static void put_description(struct test_bytes *bytes, const char *name, uint64_t
 	test_put_u64(bytes, id);
 }
 
-/* Events whose attrs are lost, or their ids, are as EVENT_DESC describes them. */
+/* Events whose attrs are lost, or their ids, are as EVENT_DESC describes them. The attr of one may
+ * also stand in the data, without ids. */
 START_TEST(lost_events_come_from_their_descriptions)
 {
 	static const struct test_event events[] = { { .config = 3, .id_count = 0 } };
 	const struct test_event lost_event = { .config = 4, .sample_type = 0x107 };
+	struct test_bytes record = { 0 };
 	struct test_bytes *bytes;
 	struct test_file file;
 	struct opened opened;
 
-	test_file_begin(&file, events, _i ? 1 : 0, 136);
+	test_file_begin(&file, events, _i == 1 ? 1 : 0, 136);
+	if (_i == 2) {
+		test_put_attr(&record, &events[0], 136);
+		test_record(&file, FS_RECORD_HEADER_ATTR, 0, &record);
+	}
 	bytes = test_feature(&file, FS_FEATURE_EVENT_DESC);
 	test_put_u32(bytes, 2);
 	test_put_u32(bytes, 64);
@@ -214,6 +220,7 @@ START_TEST(lost_events_come_from_their_descriptions)
 	ck_assert_uint_eq(opened.file.events[1].id_count, 2);
 	ck_assert_uint_eq(opened.file.events[1].ids[1], 7);
 	close_opened(&opened);
+	free(record.data);
 }
 END_TEST
 
@@ -891,7 +898,7 @@ int main(void)
 	tcase_add_test(tests, plain_features);
 	tcase_add_test(tests, unknown_and_unused_features_are_counted);
 	tcase_add_test(tests, strings_that_do_not_end);
-	tcase_add_loop_test(tests, lost_events_come_from_their_descriptions, 0, 2);
+	tcase_add_loop_test(tests, lost_events_come_from_their_descriptions, 0, 3);
 	tcase_add_test(tests, event_names_go_by_id_and_then_by_place);
 	tcase_add_loop_test(tests, event_descriptions_that_cannot_be, 0, 6);
 	tcase_add_test(tests, many_descriptions_and_groups_take_no_time);

@@ -47,8 +47,8 @@ static int add_event(struct fs_perf_file *file, const struct fs_record *record, 
 	fs_attr_parse(attr, size, file->swap, &event->attr);
 	event->leader = -1;
 	event->id_count = fs_reader_left(&payload) / 8;
-	event->ids = malloc(event->id_count ? event->id_count * 8 : 1);
-	if (!event->ids)
+	event->ids = event->id_count ? malloc(event->id_count * 8) : NULL;
+	if (event->id_count && !event->ids)
 		return fs_fail(error, FS_NOMEM, "%s: out of memory", file->path);
 	file->event_count++;
 	for (size_t i = 0; i < event->id_count; i++)
