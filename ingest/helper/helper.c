@@ -76,7 +76,7 @@ __attribute__((noreturn)) static void child(const struct fs_helper_job *job, int
 					    uint64_t memory)
 {
 	struct fs_reply_writer *writer = calloc(1, sizeof(*writer));
-	const int keep[] = { job->files[0], job->files[1], reply_fd };
+	const int keep[] = { job->files[0], job->files[1], job->files[2], reply_fd };
 	const struct fs_sandbox_limits limits = { .memory_bytes = memory,
 						  .cpu_seconds = HELPER_CPU_SECONDS };
 	struct fs_sandbox_state state;
@@ -192,8 +192,9 @@ static uint64_t file_size(int fd)
 /* Signals stay blocked until the child has its own dispositions. */
 static pid_t start(const struct fs_helper_job *job, int pipe_fd)
 {
-	uint64_t memory =
-		memory_for(file_size(job->files[0]) + (job->output ? 0 : file_size(job->files[1])));
+	uint64_t inputs = file_size(job->files[0]) + (job->output ? 0 : file_size(job->files[1])) +
+			  file_size(job->files[2]);
+	uint64_t memory = memory_for(inputs);
 	sigset_t all;
 	sigset_t before;
 	pid_t pid;

@@ -27,7 +27,7 @@ enum fs_helper_fault {
 	FS_HELPER_READ_FILE, /* open /etc/passwd */
 };
 
-enum { FS_HELPER_FILES = 2 };
+enum { FS_HELPER_FILES = 3 };
 
 struct fs_helper_job {
 	int files[FS_HELPER_FILES]; /* the descriptors that the child keeps, or -1 */

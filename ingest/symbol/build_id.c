@@ -21,7 +21,7 @@ struct elf_table {
 	uint16_t count;
 };
 
-static bool read_at(int fd, void *out, size_t size, uint64_t offset)
+bool fs_read_at(int fd, void *out, size_t size, uint64_t offset)
 {
 	if (offset > INT64_MAX - size)
 		return false;
@@ -62,7 +62,7 @@ static bool notes_at(int fd, uint64_t offset, uint64_t size, uint64_t align, cha
 	if (size > NOTES_MAX)
 		size = NOTES_MAX;
 	notes = malloc(size ? size : 1);
-	if (notes && read_at(fd, notes, size, offset))
+	if (notes && fs_read_at(fd, notes, size, offset))
 		found = find_note(notes, size, align == 8 ? 8 : 4, ret_text);
 	free(notes);
 	return found;
@@ -112,7 +112,7 @@ static bool in_table(int fd, const struct elf_table *table, bool elf64, bool sec
 	if (table->entry < needed || size == 0 || size > TABLE_MAX)
 		return false;
 	headers = malloc(size);
-	if (headers && read_at(fd, headers, size, table->offset)) {
+	if (headers && fs_read_at(fd, headers, size, table->offset)) {
 		for (size_t i = 0; i < table->count && !found; i++)
 			found = in_header(fd, headers + i * table->entry, elf64, section, ret_text);
 	}
@@ -130,12 +130,12 @@ bool fs_build_id_read(int fd, char ret_text[FS_BUILD_ID_TEXT])
 	bool elf64;
 
 	ret_text[0] = '\0';
-	if (!read_at(fd, start, sizeof(h32), 0) || memcmp(start, ELFMAG, SELFMAG) ||
+	if (!fs_read_at(fd, start, sizeof(h32), 0) || memcmp(start, ELFMAG, SELFMAG) ||
 	    start[EI_DATA] != ELFDATA2LSB)
 		return false;
 	elf64 = start[EI_CLASS] == ELFCLASS64;
 	if (elf64) {
-		if (!read_at(fd, &h64, sizeof(h64), 0))
+		if (!fs_read_at(fd, &h64, sizeof(h64), 0))
 			return false;
 		programs = (struct elf_table){ h64.e_phoff, h64.e_phentsize, h64.e_phnum };
 		sections = (struct elf_table){ h64.e_shoff, h64.e_shentsize, h64.e_shnum };
@@ -157,4 +157,10 @@ bool fs_build_id_equal(const char *a, const char *b)
 	if (shorter == 0 || strncasecmp(a, b, shorter))
 		return false;
 	return strspn(rest, "0") == strlen(rest) && strlen(rest) % 2 == 0;
+}
+
+bool fs_build_id_is_hex(const char *text)
+{
+	return strlen(text) > 2 && strlen(text) < FS_BUILD_ID_TEXT &&
+	       strspn(text, "0123456789abcdef") == strlen(text);
 }

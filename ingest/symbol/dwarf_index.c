@@ -64,7 +64,7 @@ int fs_dwarf_ranges_add(struct fs_dwarf_ranges *ranges, Dwarf_Die *die)
 	return 0;
 }
 
-static bool has_debug_info(Elf *elf)
+static bool has_section(Elf *elf, const char *wanted)
 {
 	Elf_Scn *section = NULL;
 	size_t names;
@@ -77,14 +77,28 @@ static bool has_debug_info(Elf *elf)
 					   ? elf_strptr(elf, names, header.sh_name)
 					   : NULL;
 
-		if (name && header.sh_type != SHT_NOBITS &&
-		    (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
+		if (name && header.sh_type != SHT_NOBITS && !strcmp(name, wanted))
 			return true;
 	}
 	return false;
 }
 
-int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf)
+/* DWARF 5, 3.1.2, and what GCC did before. */
+static bool is_skeleton(Dwarf_Die *unit)
+{
+	return dwarf_hasattr(unit, DW_AT_dwo_name) || dwarf_hasattr(unit, DW_AT_GNU_dwo_name);
+}
+
+static void close_dwarf(struct fs_dwarf_index *index)
+{
+	if (index->dwarf)
+		dwarf_end(index->dwarf);
+	if (index->supplementary)
+		dwarf_end(index->supplementary);
+	index->dwarf = index->supplementary = NULL;
+}
+
+int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf, Elf *supplementary)
 {
 	Dwarf_Off offset = 0;
 	Dwarf_Off next;
@@ -93,14 +107,20 @@ int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf)
 	*index = (struct fs_dwarf_index){ .dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL) };
 	fs_table_init(&index->entries, 8, sizeof(struct fs_dwarf_range));
 	fs_table_init(&index->entered_units, 8, 8);
-	index->unreadable = has_debug_info(elf);
+	index->unreadable = has_section(elf, ".debug_info") || has_section(elf, ".zdebug_info");
+	index->lines_only = has_section(elf, ".debug_sup");
 	if (!index->dwarf)
 		return 0;
+	if (supplementary)
+		index->supplementary = dwarf_begin_elf(supplementary, DWARF_C_READ, NULL);
+	if (index->supplementary)
+		dwarf_setalt(index->dwarf, index->supplementary);
 	while (!dwarf_nextcu(index->dwarf, offset, &next, &header, NULL, NULL, NULL)) {
 		Dwarf_Die die;
 
 		if (dwarf_offdie(index->dwarf, offset + header, &die)) {
 			index->unreadable = false;
+			index->split |= is_skeleton(&die);
 			FS_TRY(fs_dwarf_ranges_add(&index->units, &die));
 		}
 		if (next <= offset)
@@ -108,10 +128,8 @@ int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf)
 		offset = next;
 	}
 	sort(&index->units);
-	if (!index->units.count) { /* .debug_frame alone, or type units only */
-		dwarf_end(index->dwarf);
-		index->dwarf = NULL;
-	}
+	if (!index->units.count) /* .debug_frame alone, or type units only */
+		close_dwarf(index);
 	return 0;
 }
 
@@ -222,7 +240,7 @@ bool fs_dwarf_function_range(struct fs_dwarf_index *index, uint64_t address, Dwa
 	const struct fs_dwarf_range *range;
 	Dwarf_Die unit;
 
-	if (!unit_of(index, address, &unit))
+	if (index->lines_only || !unit_of(index, address, &unit))
 		return false;
 	read_functions(index, &unit);
 	range = find(&index->functions, address);
@@ -278,7 +296,7 @@ bool fs_dwarf_entry(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *r
 	const struct fs_dwarf_range *entry;
 	Dwarf_Die unit;
 
-	if (!unit_of(index, address, &unit) || note_entries(index, &unit))
+	if (index->lines_only || !unit_of(index, address, &unit) || note_entries(index, &unit))
 		return false;
 	entry = fs_table_get(&index->entries, &address);
 	if (!entry || !dwarf_offdie(index->dwarf, entry->die, ret_die))
@@ -293,7 +311,6 @@ void fs_dwarf_index_close(struct fs_dwarf_index *index)
 	free(index->functions.items);
 	fs_table_free(&index->entries);
 	fs_table_free(&index->entered_units);
-	if (index->dwarf)
-		dwarf_end(index->dwarf);
+	close_dwarf(index);
 	*index = (struct fs_dwarf_index){ 0 };
 }

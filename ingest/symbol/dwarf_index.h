@@ -25,7 +25,11 @@ struct fs_dwarf_ranges {
 };
 
 struct fs_dwarf_index {
-	Dwarf *dwarf;	 /* NULL: there is none */
+	Dwarf *dwarf;	      /* NULL: there is none */
+	Dwarf *supplementary; /* NULL: there is none */
+	bool lines_only; /* .debug_sup: libdw 0.188 takes a reference to a supplementary file by
+			    DW_FORM_ref_sup4 for one within the file itself */
+	bool split;	 /* units whose information lies in .dwo files, which are not read */
 	bool unreadable; /* there is some, but libdw makes nothing of it */
 	struct fs_dwarf_ranges units;
 	struct fs_dwarf_ranges functions; /* of the unit below */
@@ -43,8 +47,11 @@ struct fs_dwarf_function {
 	uint64_t size;
 };
 
-/* Index the units of an Elf; leaves dwarf NULL where there is no DWARF. 0 or FS_NOMEM. */
-int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf);
+/*
+ * Index the units of an Elf; leaves dwarf NULL where there is no DWARF. `supplementary` is what it
+ * shares with others, or NULL. 0 or FS_NOMEM.
+ */
+int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf, Elf *supplementary);
 
 /* A place in the source. Texts lie in the Dwarf. */
 struct fs_dwarf_place {

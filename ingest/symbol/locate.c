@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/text.h"
+#include "ingest/symbol/debug_file.h"
 
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
 
@@ -225,7 +226,7 @@ static bool read_binary(struct fs_located *candidate)
 /* Try one place. True when the search is over. */
 static bool try_file(struct search *search, size_t root, const char *path)
 {
-	struct fs_located candidate = { .debug_fd = -1 };
+	struct fs_located candidate = { .debug_fd = -1, .supplementary_fd = -1 };
 
 	search->tried++;
 	candidate.fd = fs_root_open_file(search->roots, root, path);
@@ -250,13 +251,6 @@ static bool try_file(struct search *search, size_t root, const char *path)
 		close(search->found->fd);
 	*search->found = candidate;
 	return candidate.symbols == FS_SYMBOLS_VERIFIED;
-}
-
-/* Whether a recorded build-id can be part of a path. */
-static bool is_hex(const char *text)
-{
-	return strlen(text) > 2 && strlen(text) < FS_BUILD_ID_TEXT &&
-	       strspn(text, "0123456789abcdef") == strlen(text);
 }
 
 static bool try_format(struct search *search, size_t root, const char *format, const char *id)
@@ -299,7 +293,7 @@ static bool try_root(struct search *search, size_t root)
 	const char *base = strrchr(search->path, '/');
 	char shorter[33];
 
-	if (is_hex(search->build_id)) {
+	if (fs_build_id_is_hex(search->build_id)) {
 		if (try_build_id(search, root, search->build_id) ||
 		    try_cache(search, root, search->build_id, "elf"))
 			return true;
@@ -317,43 +311,27 @@ static bool try_root(struct search *search, size_t root)
 	return base && base[1] && try_file(search, root, base + 1);
 }
 
-/* A separate debug file with the same build-id. */
+/* Look for its debug information; what is missing of it is told. */
 static void find_debug(struct search *search, const char *id)
 {
-	static const char *const formats[] = { ".build-id/%.2s/%s.debug", "%.2s/%s.debug",
-					       "usr/lib/debug/.build-id/%.2s/%s.debug",
-					       "%.2s%s/debuginfo" };
-	enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
+	struct fs_located *found = search->found;
+	const struct fs_debug_search wanted = {
+		.roots = search->roots, .path = search->path, .build_id = id, .fd = found->fd
+	};
+	struct fs_debug_files files;
+	size_t used = strlen(found->reason);
 
-	if (!is_hex(id))
+	fs_debug_files_find(&wanted, &files);
+	search->tried += files.tried;
+	found->debug_fd = files.fd;
+	found->supplementary_fd = files.supplementary_fd;
+	if (files.reason[0])
+		snprintf(found->reason + used, sizeof(found->reason) - used, "%s%s",
+			 used ? "; " : "", files.reason);
+	if (found->fd >= 0 || files.fd < 0)
 		return;
-	for (size_t root = 0; root < search->roots->count; root++) {
-		for (size_t i = 0; i <= FORMATS; i++) {
-			char path[PATH_MAX];
-			char found[FS_BUILD_ID_TEXT];
-			int fd;
-
-			if (i < FORMATS)
-				snprintf(path, sizeof(path), formats[i], id, id + 2);
-			else if ((size_t)snprintf(path, sizeof(path), "%s/%s/debug", search->path,
-						  id) >= sizeof(path))
-				continue;
-			search->tried++;
-			fd = fs_root_open_file(search->roots, root, path);
-			if (fd < 0)
-				continue;
-			if (fs_build_id_read(fd, found) && fs_build_id_equal(found, id)) {
-				search->found->debug_fd = fd;
-				if (search->found->fd < 0) {
-					set_path(search->found, search->roots->roots[root].path,
-						 path);
-					strcpy(search->found->build_id, found);
-				}
-				return;
-			}
-			close(fd);
-		}
-	}
+	set_path(found, search->roots->roots[files.root].path, files.path);
+	memcpy(found->build_id, files.build_id, sizeof(found->build_id));
 }
 
 /* perf records " (deleted)" behind the name of a file that was replaced while mapped. */
@@ -378,8 +356,9 @@ void fs_locate(struct fs_roots *roots, const char *path, const char *build_id,
 				 .found = ret_located };
 
 	copy_path(clean, sizeof(clean), path);
-	*ret_located =
-		(struct fs_located){ .symbols = FS_SYMBOLS_MISSING, .fd = -1, .debug_fd = -1 };
+	*ret_located = (struct fs_located){
+		.symbols = FS_SYMBOLS_MISSING, .fd = -1, .debug_fd = -1, .supplementary_fd = -1
+	};
 	for (size_t root = 0; root < roots->count; root++) {
 		if (try_root(&search, root))
 			break;
@@ -402,8 +381,9 @@ void fs_locate_fd(struct fs_roots *roots, int fd, const char *path, const char *
 	struct search search = { .roots = roots, .path = clean, .found = ret_located };
 
 	copy_path(clean, sizeof(clean), path);
-	*ret_located =
-		(struct fs_located){ .symbols = FS_SYMBOLS_FAILED, .fd = -1, .debug_fd = -1 };
+	*ret_located = (struct fs_located){
+		.symbols = FS_SYMBOLS_FAILED, .fd = -1, .debug_fd = -1, .supplementary_fd = -1
+	};
 	set_path(ret_located, "", path);
 	if (!fs_build_id_read(fd, ret_located->build_id)) {
 		set_reason(ret_located, "the file given for it is no little-endian ELF file");
@@ -421,5 +401,7 @@ void fs_located_close(struct fs_located *located)
 		close(located->fd);
 	if (located->debug_fd >= 0)
 		close(located->debug_fd);
-	located->fd = located->debug_fd = -1;
+	if (located->supplementary_fd >= 0)
+		close(located->supplementary_fd);
+	located->fd = located->debug_fd = located->supplementary_fd = -1;
 }

@@ -10,8 +10,7 @@
  *   sysroot         <path>
  *   flat            <base name>
  *
- * and for separate debug files .build-id/xx/yyy.debug, xx/yyy.debug,
- * usr/lib/debug/.build-id/xx/yyy.debug, <path>/<id>/debug, <id>/debuginfo.
+ * and for its debug information debug_file.h.
  *
  * Names are resolved inside the root: an absolute symbolic link means the root, and ".." stops
  * there (openat2 RESOLVE_IN_ROOT; without that system call, realpath and a prefix check). Only
@@ -48,10 +47,11 @@ struct fs_roots {
 struct fs_located {
 	enum fs_symbols symbols;	 /* VERIFIED, UNVERIFIED, MISSING or FAILED */
 	int fd;				 /* the binary, or -1; open if unverified, too */
-	int debug_fd;			 /* a separate debug file of the same build-id, or -1 */
+	int debug_fd;			 /* its separate debug file, or -1 */
+	int supplementary_fd;		 /* what that (or the binary) shares with others, or -1 */
 	char build_id[FS_BUILD_ID_TEXT]; /* of the file */
 	char path[256];			 /* of the file, escaped */
-	char reason[256];		 /* a sentence, "" when verified */
+	char reason[256];		 /* a sentence, "" when all is well */
 };
 
 /* Open the roots. FS_USAGE names one that is no readable directory. Writes nothing on failure. */

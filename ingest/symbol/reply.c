@@ -157,6 +157,8 @@ static int read_binary(struct fs_reply *reply, struct fs_reader *body)
 	dso->operands = flags & FS_REPLY_OPERANDS;
 	dso->names = flags & FS_REPLY_SYMBOLS;
 	dso->bad_dwarf = flags & FS_REPLY_BAD_DWARF;
+	dso->split = flags & FS_REPLY_SPLIT;
+	dso->lines_only = flags & FS_REPLY_LINES_ONLY;
 	return 0;
 }
 

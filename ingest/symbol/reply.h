@@ -39,9 +39,11 @@ enum {
 
 /* Flags of BINARY. */
 enum {
-	FS_REPLY_SYMBOLS = 1 << 0,   /* .symtab, or DWARF */
-	FS_REPLY_OPERANDS = 1 << 1,  /* instruction bytes that we can decode */
-	FS_REPLY_BAD_DWARF = 1 << 2, /* debug information that cannot be read */
+	FS_REPLY_SYMBOLS = 1 << 0,    /* .symtab, or DWARF */
+	FS_REPLY_OPERANDS = 1 << 1,   /* instruction bytes that we can decode */
+	FS_REPLY_BAD_DWARF = 1 << 2,  /* debug information that cannot be read */
+	FS_REPLY_SPLIT = 1 << 3,      /* debug information in .dwo files, which are not read */
+	FS_REPLY_LINES_ONLY = 1 << 4, /* debug information refers to others by .debug_sup */
 };
 
 /* Of BINARY. X(enum suffix, number, name) */

@@ -59,8 +59,9 @@ struct cursor {
 struct resolver {
 	const struct fs_resolve_job *job;
 	struct fs_reply_writer *writer;
-	Elf *elf;	/* NULL without a binary */
-	Elf *debug_elf; /* NULL without a debug file */
+	Elf *elf;		/* NULL without a binary */
+	Elf *debug_elf;		/* NULL without a debug file */
+	Elf *supplementary_elf; /* NULL without one */
 	struct fs_elf_symbols symbols;
 	struct fs_elf_symbols variables;
 	struct fs_elf_symbols thread_locals;
@@ -186,9 +187,10 @@ static int open_flow(struct resolver *resolver)
 	bool known =
 		resolver->arch == FS_REPLY_ARCH_AARCH64 || resolver->arch == FS_REPLY_ARCH_X86_64;
 
-	fs_data_types_init(&resolver->types, resolver->dwarf.dwarf);
+	fs_data_types_init(&resolver->types,
+			   resolver->dwarf.lines_only ? NULL : resolver->dwarf.dwarf);
 	fs_descriptions_init(&resolver->descriptions, resolver->writer, &resolver->types);
-	if (!resolver->dwarf.dwarf || !resolver->elf || !known)
+	if (!resolver->types.dwarf || !resolver->elf || !known)
 		return 0;
 	resolver->flow = fs_flow_open(&source);
 	return resolver->flow ? 0 : FS_NOMEM;
@@ -213,10 +215,13 @@ static int read_symbols(struct resolver *resolver)
 	FS_TRY(read_table(resolver, &resolver->variables));
 	FS_TRY(read_table(resolver, &resolver->thread_locals));
 	if (resolver->debug_elf)
-		FS_TRY(fs_dwarf_index_open(&resolver->dwarf, resolver->debug_elf));
+		FS_TRY(fs_dwarf_index_open(&resolver->dwarf, resolver->debug_elf,
+					   resolver->supplementary_elf));
 	resolver->bad_dwarf = resolver->dwarf.unreadable;
 	if (resolver->elf && !resolver->dwarf.dwarf) {
-		FS_TRY(fs_dwarf_index_open(&resolver->dwarf, resolver->elf));
+		FS_TRY(fs_dwarf_index_open(&resolver->dwarf, resolver->elf,
+					   resolver->debug_elf ? NULL
+							       : resolver->supplementary_elf));
 		resolver->bad_dwarf |= resolver->dwarf.unreadable;
 	}
 	resolver->bad_dwarf &= !resolver->dwarf.dwarf;
@@ -233,6 +238,9 @@ static int open_file(struct resolver *resolver)
 		resolver->elf = elf_begin(resolver->job->fd, ELF_C_READ_MMAP, NULL);
 	if (resolver->job->debug_fd >= 0)
 		resolver->debug_elf = elf_begin(resolver->job->debug_fd, ELF_C_READ_MMAP, NULL);
+	if (resolver->job->supplementary_fd >= 0)
+		resolver->supplementary_elf =
+			elf_begin(resolver->job->supplementary_fd, ELF_C_READ_MMAP, NULL);
 	elf = resolver->elf ? resolver->elf : resolver->debug_elf;
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
 		return FS_REFUSED;
@@ -251,6 +259,10 @@ static int open_file(struct resolver *resolver)
 		flags |= FS_REPLY_OPERANDS;
 	if (resolver->bad_dwarf)
 		flags |= FS_REPLY_BAD_DWARF;
+	if (resolver->dwarf.split)
+		flags |= FS_REPLY_SPLIT;
+	if (resolver->dwarf.lines_only)
+		flags |= FS_REPLY_LINES_ONLY;
 	fs_reply_binary(resolver->writer, resolver->arch, flags);
 	return 0;
 }
@@ -733,6 +745,7 @@ static void free_resolver(struct resolver *resolver)
 	free(resolver->items);
 	elf_end(resolver->elf);
 	elf_end(resolver->debug_elf);
+	elf_end(resolver->supplementary_elf);
 }
 
 void fs_resolve(const struct fs_resolve_job *job, struct fs_reply_writer *writer)

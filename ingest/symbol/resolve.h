@@ -9,8 +9,9 @@
 #include "ingest/symbol/reply.h"
 
 struct fs_resolve_job {
-	int fd;	      /* the binary, or -1 */
-	int debug_fd; /* its separate debug file, or -1 */
+	int fd;		      /* the binary, or -1 */
+	int debug_fd;	      /* its separate debug file, or -1 */
+	int supplementary_fd; /* what that (or the binary) shares with others, or -1 */
 	enum fs_symbol_code kind;
 	const char *reference; /* of the kernel, as in fs_symbol_dso */
 	uint64_t reference_address;

@@ -80,6 +80,12 @@ static void explain(struct fs_symbol_dso *dso)
 	if (dso->bad_dwarf)
 		add_reason(dso, "its debug information cannot be read: it is damaged, or grows "
 				"beyond the helper's memory");
+	if (dso->split)
+		add_reason(dso, "its debug information is split; .dwo and .dwp files are not "
+				"read, so inlined calls and types are missing");
+	if (dso->lines_only)
+		add_reason(dso, "its debug information refers to another file by .debug_sup, which "
+				"is not followed, so inlined calls and types are missing");
 	if (!dso->names)
 		add_reason(dso, "it has no .symtab and no DWARF; only exported functions have "
 				"names");
@@ -117,6 +123,7 @@ static int resolve(const struct fs_symbol_options *options, size_t index,
 	struct resolving resolving = {
 		.job = { .fd = fd,
 			 .debug_fd = located->debug_fd,
+			 .supplementary_fd = located->supplementary_fd,
 			 .kind = dso->kind,
 			 .reference = dso->reference,
 			 .reference_address = dso->reference_address,
@@ -129,7 +136,7 @@ static int resolve(const struct fs_symbol_options *options, size_t index,
 		.isolation = isolation,
 	};
 	const struct fs_helper_job job = {
-		.files = { fd, located->debug_fd },
+		.files = { fd, located->debug_fd, located->supplementary_fd },
 		.work = resolve_sealed,
 		.read = read_reply,
 		.context = &resolving,

@@ -204,6 +204,8 @@ struct fs_symbol_dso {
 	bool names;		/* it, or its debug file, has .symtab or DWARF */
 	bool operands;		/* instruction bytes were there to be decoded */
 	bool bad_dwarf;		/* it has debug information that could not be read */
+	bool split;		/* some of it lies in .dwo files, which are not read */
+	bool lines_only;	/* it refers to others by .debug_sup, which cannot be followed */
 	struct fs_symbol_function *functions; /* owned, as all below: fs_symbol_dso_free() */
 	size_t function_count;
 	struct fs_symbol_inlined *inlined; /* callers stand before what was put into them */

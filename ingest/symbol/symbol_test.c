@@ -311,6 +311,212 @@ START_TEST(test_inlined)
 }
 END_TEST
 
+/* ---- debug information elsewhere ---- */
+
+/* The header is large enough for dwz to find it worth sharing. */
+static const char outer_header[] =
+	"struct shared { long first; int second[4]; struct deep { short third; struct deeper {\n"
+	"char fourth, fifth, sixth; unsigned long long seventh; } eighth; } ninth, *tenth; };\n"
+	"static inline __attribute__((always_inline)) int inner(volatile struct shared *p)\n"
+	"{ return p->second[1]; }\n";
+
+static const char outer_source[] = "#include \"shared.h\"\n"
+				   "struct shared shared_object;\n"
+				   "int outer(volatile struct shared *p)\n"
+				   "{ return 1 + inner(p); }\n"
+				   "int main(void) { return outer(&shared_object); }\n";
+
+/* Make `pair` from outer_source. */
+static void compile_outer(const char *options)
+{
+	write_source("shared.h", outer_header);
+	write_source("pair.c", outer_source);
+	run("cd %s && gcc -g -O2 -fcf-protection=none %s pair.c -o pair", directory, options);
+}
+
+/* Ask about the start of outer() at `offset`; the binary is recorded as /opt/app/pair. */
+static void ask_outer(struct lookup *lookup, uint64_t offset, const char *build_id)
+{
+	lookup_init(lookup, "/opt/app/pair", build_id);
+	lookup_add(lookup, offset, true);
+	lookup_run(lookup, directory, true);
+}
+
+static void check_outer(const struct lookup *lookup, bool inlined)
+{
+	const struct fs_symbol_result *result = &lookup->results[0];
+
+	ck_assert_msg(lookup->dso.arch, "%s", lookup->dso.reason);
+	ck_assert_str_eq(function_name(lookup, 0), "outer");
+	ck_assert_msg(result->line == 4, "line %u: %s", result->line, lookup->dso.reason);
+	ck_assert_int_eq(result->inlined != FS_SYMBOL_NONE, inlined);
+	if (!inlined)
+		return;
+	ck_assert_str_eq(text(lookup, lookup->dso.inlined[result->inlined].name), "inner");
+	ck_assert_uint_eq(lookup->dso.inlined[result->inlined].call_line, 4);
+	ck_assert_str_eq(text(lookup, result->field), "second[1]");
+	ck_assert_uint_ne(result->type, FS_SYMBOL_NONE);
+	ck_assert_str_eq(text(lookup, lookup->dso.types[result->type].name), "struct shared");
+}
+
+/* Without build-ids the CRC in .gnu_debuglink proves which file is the one. */
+START_TEST(test_debug_link)
+{
+	static const char *const places[] = { "", "opt/app/", "opt/app/.debug/",
+					      "usr/lib/debug/opt/app/", ".debug/" };
+	struct lookup lookup;
+	char path[128];
+	uint64_t offset;
+
+	compile_outer("-Wl,--build-id=none");
+	pair_path(path);
+	offset = offset_of(path, "outer");
+	run("cd %s && mkdir -p opt/app/.debug .debug usr/lib/debug/opt/app && objcopy "
+	    "--only-keep-debug pair pair.dbg && strip pair && objcopy "
+	    "--add-gnu-debuglink=pair.dbg pair && mv pair opt/app && mv pair.dbg kept",
+	    directory);
+	ask_outer(&lookup, offset, NULL);
+	ck_assert_str_eq(function_name(&lookup, 0), "");
+	ck_assert_ptr_nonnull(strstr(lookup.dso.reason, "pair.dbg was not found"));
+	lookup_free(&lookup);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		run("cd %s && mv kept %spair.dbg", directory, places[i]);
+		ask_outer(&lookup, offset, NULL);
+		check_outer(&lookup, true);
+		lookup_free(&lookup);
+		run("cd %s && mv %spair.dbg kept", directory, places[i]);
+	}
+	run("cd %s && cp kept pair.dbg && printf x >> pair.dbg", directory);
+	ask_outer(&lookup, offset, NULL);
+	ck_assert_str_eq(function_name(&lookup, 0), "");
+	ck_assert_uint_eq(lookup.results[0].line, 0);
+	ck_assert_ptr_nonnull(strstr(lookup.dso.reason, "pair.dbg has the CRC 0x"));
+	lookup_free(&lookup);
+	run("cd %s && ln -sf %s/kept opt/app/pair.dbg && rm pair.dbg", directory, directory);
+	ask_outer(&lookup, offset, NULL); /* the link leads to nothing within the root */
+	ck_assert_uint_eq(lookup.results[0].line, 0);
+	lookup_free(&lookup);
+}
+END_TEST
+
+/* What has another build-id is not used, whatever its name. */
+START_TEST(test_debug_link_build_id)
+{
+	struct lookup lookup;
+	char path[128];
+	char build_id[FS_BUILD_ID_TEXT];
+	uint64_t offset;
+
+	compile_outer("-Wl,--build-id=0x1111222233334444555566667777888899990000");
+	pair_path(path);
+	read_build_id(path, build_id);
+	offset = offset_of(path, "outer");
+	run("cd %s && objcopy --only-keep-debug pair pair.dbg && strip pair && objcopy "
+	    "--add-gnu-debuglink=pair.dbg pair && mv pair kept && cp pair.dbg right",
+	    directory);
+	compile_outer("-Wl,--build-id=0x2222222233334444555566667777888899990000");
+	run("cd %s && objcopy --only-keep-debug pair pair.dbg && mv kept pair", directory);
+	ask_outer(&lookup, offset, build_id);
+	ck_assert_uint_eq(lookup.results[0].line, 0);
+	ck_assert_ptr_nonnull(strstr(lookup.dso.reason, "build-id 22222222"));
+	lookup_free(&lookup);
+	run("cd %s && mv right pair.dbg && printf x >> pair.dbg", directory); /* the CRC differs */
+	ask_outer(&lookup, offset, build_id);
+	check_outer(&lookup, true);
+	lookup_free(&lookup);
+}
+END_TEST
+
+/* What dwz moves into a file that two share, named by .gnu_debugaltlink. */
+START_TEST(test_supplementary)
+{
+	struct lookup lookup;
+	char path[128];
+	uint64_t offset;
+
+	if (system("command -v dwz >/dev/null")) {
+		fprintf(stderr, "no dwz: its files are not tested\n");
+		return;
+	}
+	compile_outer("-Wl,--build-id");
+	pair_path(path);
+	offset = offset_of(path, "outer");
+	run("cd %s && sed s/shared_object/other_object/ pair.c > other.c && gcc -g -O2 "
+	    "-fcf-protection=none other.c -o other && dwz -m common.dbg -M "
+	    "/usr/lib/debug/.dwz/common.dbg pair other && mkdir .dwz",
+	    directory);
+	ask_outer(&lookup, offset, NULL); /* in the root itself */
+	check_outer(&lookup, true);
+	lookup_free(&lookup);
+	run("cd %s && mv common.dbg .dwz", directory);
+	ask_outer(&lookup, offset, NULL);
+	check_outer(&lookup, true);
+	lookup_free(&lookup);
+	run("cd %s && mv .dwz/common.dbg kept", directory);
+	ask_outer(&lookup, offset, NULL);
+	ck_assert_str_eq(function_name(&lookup, 0), "outer");
+	ck_assert_uint_eq(lookup.results[0].line, 4);
+	ck_assert_ptr_nonnull(strstr(lookup.dso.reason, "common.dbg was not found"));
+	lookup_free(&lookup);
+	run("cd %s && sed -i s/first/other/ shared.h && gcc -g -O2 pair.c -o pair2 && gcc -g "
+	    "-O2 other.c -o other2 && dwz "
+	    "-m .dwz/common.dbg pair2 other2",
+	    directory);
+	ask_outer(&lookup, offset, NULL);
+	ck_assert_ptr_nonnull(strstr(lookup.dso.reason, "common.dbg has the "));
+	lookup_free(&lookup);
+}
+END_TEST
+
+/* .debug_sup of DWARF 5 does the same. libdw would follow it to wrong entries; nothing is followed.
+ */
+START_TEST(test_debug_sup)
+{
+	struct lookup lookup;
+	char path[128];
+	uint64_t offset;
+
+	if (system("command -v dwz >/dev/null")) {
+		fprintf(stderr, "no dwz: its files are not tested\n");
+		return;
+	}
+	compile_outer("-Wl,--build-id");
+	pair_path(path);
+	offset = offset_of(path, "outer");
+	run("cd %s && sed s/shared_object/other_object/ pair.c > other.c && gcc -g -O2 other.c -o "
+	    "other && dwz --dwarf-5 -m common.dbg pair other",
+	    directory);
+	ask_outer(&lookup, offset, NULL);
+	check_outer(&lookup, false);
+	ck_assert_uint_eq(lookup.results[0].type, FS_SYMBOL_NONE);
+	ck_assert_ptr_nonnull(strstr(lookup.dso.reason, ".debug_sup"));
+	lookup_free(&lookup);
+}
+END_TEST
+
+/* Compressed sections, other versions of DWARF, and what .dwo files hold is said to be missing. */
+START_TEST(test_dwarf_forms)
+{
+	static const struct {
+		const char *options;
+		bool inlined;
+	} forms[] = { { "-gz=zlib", true },
+		      { "-gdwarf-3", true },
+		      { "-gdwarf-4", true },
+		      { "-gdwarf-5", true },
+		      { "-gsplit-dwarf", false } };
+	struct lookup lookup;
+	char path[128];
+
+	compile_outer(forms[_i].options);
+	pair_path(path);
+	ask_outer(&lookup, offset_of(path, "outer"), NULL);
+	check_outer(&lookup, forms[_i].inlined);
+	ck_assert_int_eq(strstr(lookup.dso.reason, ".dwo") == NULL, forms[_i].inlined);
+	lookup_free(&lookup);
+}
+END_TEST
+
 #if defined(__x86_64__)
 static const char lock_add[] = "\xf0\x83\x47\x08\x01"; /* lock addl $1, 8(%rdi) */
 
@@ -920,6 +1126,11 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, test_made_program);
 	tcase_add_test(cases, test_inlined);
+	tcase_add_test(cases, test_debug_link);
+	tcase_add_test(cases, test_debug_link_build_id);
+	tcase_add_test(cases, test_supplementary);
+	tcase_add_test(cases, test_debug_sup);
+	tcase_add_loop_test(cases, test_dwarf_forms, 0, 5);
 #if defined(__x86_64__)
 	tcase_add_test(cases, test_skid);
 	tcase_add_test(cases, test_skid_rules);

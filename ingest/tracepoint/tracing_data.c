@@ -385,7 +385,7 @@ int fs_tracing_data_read(const uint8_t *bytes, size_t size, enum fs_helper_fault
 {
 	struct asking asking = { bytes, size, tracepoints };
 	const struct fs_helper_job job = {
-		.files = { -1, -1 },
+		.files = { -1, -1, -1 },
 		.work = parse_sealed,
 		.read = read_reply,
 		.context = &asking,
