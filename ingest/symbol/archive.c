@@ -281,7 +281,7 @@ static int unpack(int fd, bool single, struct fs_archive *archive, struct fs_err
 {
 	struct unpacking unpacking = { .fd = fd, .single = single, .archive = archive };
 	const struct fs_helper_job job = {
-		.files = { fd, archive->fd = fs_temporary_open() },
+		.files = { fd, archive->fd = fs_temporary_open(), -1 },
 		.output = true,
 		.work = unpack_sealed,
 		.read = read_reply,
