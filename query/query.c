@@ -22,6 +22,7 @@ const struct fs_command fs_commands[] = {
 	{ "line", fs_command_line, "one line: who accesses which bytes from where" },
 	{ "pairs", fs_command_pairs, "pairs of accesses that contend" },
 	{ "mem-bound", fs_command_mem_bound, "functions by time bound to memory" },
+	{ "layout", fs_command_layout, "a layout of a structure that ends its false sharing" },
 	{ "c2c-stats", fs_command_c2c_stats, "the counters of perf c2c, by perf's rules and ours" },
 	{ "sql", fs_command_sql, "run one SELECT, read-only, within limits" },
 	{ "views", fs_command_views, "the saved views and their columns" },

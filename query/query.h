@@ -73,6 +73,7 @@ FS_COMMAND(top_lines);
 FS_COMMAND(line);
 FS_COMMAND(pairs);
 FS_COMMAND(mem_bound);
+FS_COMMAND(layout);
 FS_COMMAND(c2c_stats);
 FS_COMMAND(sql);
 FS_COMMAND(views);

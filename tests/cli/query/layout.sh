@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# layout moves the pointer of the chunk without growing it, and gives the barrier's counters lines
+# of their own; what needs no other layout gets none.
+. "$CLI/lib.sh"
+
+# show ARCH TRACE STRUCTURE
+show()
+{
+	rm -f case.db
+	"$FSINGEST" -q --db case.db --symbols "$SAMPLES/bin/$1" "$SAMPLES/$2.data"
+	echo "# $2"
+	"$FSQUERY" --db case.db layout "$3" --format csv \
+		--columns field,size,old_offset,new_offset,old_line,new_line,why 2>notes
+	# trace, and the counts of the replay, which depend on the sampling
+	sed -n '2,${/^replayed/!p}' notes
+}
+
+show x86_64 chunk.before.x86.c2c chunk_before
+show aarch64 chunk.before.n1.spe 'struct chunk_before'
+show aarch64 barrier.before.n1.spe pool_before
+show aarch64 barrier.after.n1.spe pool_after
+status=0
+"$FSQUERY" --db case.db layout no_such_type >/dev/null 2>err || status=$?
+expect "a type that is not there" "$status" 1
+grep -q 'no sampled type' err || fail "$(cat err)"
