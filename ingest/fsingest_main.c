@@ -32,6 +32,10 @@ struct options {
 	size_t root_count, root_capacity;
 	const char **archives;
 	size_t archive_count, archive_capacity;
+	const char **perf_maps;
+	size_t perf_map_count, perf_map_capacity;
+	const char **dumps;
+	size_t dump_count, dump_capacity;
 	bool json, quiet, progress;
 	struct fs_load_options load;
 };
@@ -42,6 +46,8 @@ enum {
 	KEY_ARCHIVE,
 	KEY_VMLINUX,
 	KEY_KALLSYMS,
+	KEY_PERF_MAP,
+	KEY_JITDUMP,
 	KEY_UNVERIFIED,
 	KEY_NO_SAMPLES,
 	KEY_STRICT,
@@ -71,6 +77,10 @@ static const struct argp_option option_table[] = {
 	  "for "
 	  "which there is no binary",
 	  0 },
+	{ "perf-map", KEY_PERF_MAP, "FILE", 0,
+	  "A perf-PID.map that a JIT compiler wrote; may be repeated", 0 },
+	{ "jitdump", KEY_JITDUMP, "FILE", 0,
+	  "A jit-PID.dump that a JIT compiler wrote; may be repeated", 0 },
 	{ "unverified-symbols", KEY_UNVERIFIED, NULL, 0,
 	  "Also use binaries whose build-id is not in "
 	  "the trace; they are marked",
@@ -111,6 +121,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case KEY_ARCHIVE:
 		return add_text(&options->archives, &options->archive_count,
 				&options->archive_capacity, argument);
+	case KEY_PERF_MAP:
+		return add_text(&options->perf_maps, &options->perf_map_count,
+				&options->perf_map_capacity, argument);
+	case KEY_JITDUMP:
+		return add_text(&options->dumps, &options->dump_count, &options->dump_capacity,
+				argument);
 	case KEY_VMLINUX:
 		options->load.symbols.vmlinux = argument;
 		return 0;
@@ -226,6 +242,8 @@ static int ingest(const struct options *options, const char *input, FILE *out, b
 	load.symbols.root_count = options->root_count;
 	load.symbols.archives = options->archives;
 	load.symbols.archive_count = options->archive_count;
+	load.jit = (struct fs_jit_files){ options->perf_maps, options->perf_map_count,
+					  options->dumps, options->dump_count };
 	code = fs_target_open(&target, options->db, error);
 	guard_temporary(&target);
 	if (!code)
@@ -325,5 +343,7 @@ int main(int argc, char **argv)
 	free(options.inputs);
 	free(options.roots);
 	free(options.archives);
+	free(options.perf_maps);
+	free(options.dumps);
 	return code;
 }

@@ -221,6 +221,8 @@ static const char *describe_options(const struct load *load, struct json_object 
 		json_object_object_add(object, "symbols", json_object_new_boolean(true));
 	if (load->options->symbols.allow_unverified)
 		json_object_object_add(object, "unverified_symbols", json_object_new_boolean(true));
+	if (load->options->jit.perf_map_count || load->options->jit.dump_count)
+		json_object_object_add(object, "jit", json_object_new_boolean(true));
 	if (load->options->no_samples)
 		json_object_object_add(object, "no_samples", json_object_new_boolean(true));
 	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
@@ -416,6 +418,8 @@ int fs_load(sqlite3 *db, const struct fs_load_options *options, struct fs_load_r
 	int code;
 
 	code = fs_session_open(&load.session, options->path, error);
+	if (!code)
+		code = fs_jit_add(&load.session, &options->jit, error);
 	if (!code)
 		code = load_trace(&load, &result);
 	if (!code)

@@ -520,6 +520,8 @@ static const char *dso_kind(const char *path, uint16_t cpumode)
 
 	if (cpumode == FS_CPUMODE_KSYMBOL)
 		return "generated";
+	if (cpumode == FS_CPUMODE_JIT)
+		return "jit";
 	if (cpumode & FS_CPUMODE_GUEST)
 		return "guest";
 	if (cpumode == FS_MISC_KERNEL)
@@ -532,6 +534,28 @@ static const char *dso_kind(const char *path, uint16_t cpumode)
 	return path[0] == '/' ? "user" : "other";
 }
 
+/* Where names come from while nobody has looked for a binary. */
+static void store_dso_symbols(struct store *store, const struct fs_dso *dso)
+{
+	enum fs_symbols symbols = FS_SYMBOLS_NOT_ASKED;
+	const char *reason = NULL;
+
+	if (dso->cpumode == FS_CPUMODE_KSYMBOL) {
+		symbols = FS_SYMBOLS_VERIFIED;
+		reason = "named by the kernel (KSYMBOL)";
+	} else if (dso->cpumode == FS_CPUMODE_JIT) {
+		symbols = FS_SYMBOLS_UNVERIFIED;
+		reason =
+			store->session->jit.timeless
+				? "named by the JIT compiler, whose clock is not the trace's: of "
+				  "several functions at an address the last counts; record with -k "
+				  "mono"
+				: "named by the JIT compiler";
+	}
+	fs_rows_text(&store->rows, fs_symbols_name(symbols));
+	fs_rows_text(&store->rows, reason);
+}
+
 static int store_dsos(struct store *store)
 {
 	const struct fs_session *session = store->session;
@@ -540,16 +564,13 @@ static int store_dsos(struct store *store)
 	for (size_t i = 0; i < session->maps.dso_count; i++) {
 		const struct fs_dso *dso = &session->maps.dsos[i];
 		const char *path = text_of(&session->strings, dso->path);
-		bool named = dso->cpumode == FS_CPUMODE_KSYMBOL;
 
 		fs_rows_integer(&store->rows, store->facts->dso_base + (int64_t)i);
 		fs_rows_integer(&store->rows, store->facts->id);
 		fs_rows_text(&store->rows, path);
 		fs_rows_text(&store->rows, text_of(&session->strings, dso->build_id));
 		fs_rows_text(&store->rows, dso_kind(path, dso->cpumode));
-		fs_rows_text(&store->rows,
-			     fs_symbols_name(named ? FS_SYMBOLS_VERIFIED : FS_SYMBOLS_NOT_ASKED));
-		fs_rows_text(&store->rows, named ? "named by the kernel (KSYMBOL)" : NULL);
+		store_dso_symbols(store, dso);
 		fs_rows_integer(&store->rows, (int64_t)dso->samples);
 		FS_TRY(fs_rows_end(&store->rows));
 	}
@@ -564,6 +585,8 @@ static int store_maps(struct store *store)
 	for (size_t i = 0; i < maps->count; i++) {
 		const struct fs_map *map = &maps->maps[i];
 
+		if (maps->dsos[map->dso].cpumode == FS_CPUMODE_JIT)
+			continue; /* not of the trace */
 		fs_rows_integer(&store->rows, store->facts->id);
 		fs_rows_optional(&store->rows, map->pid < FS_PID_GUEST, map->pid);
 		fs_rows_optional(&store->rows, map->tid != FS_PID_KERNEL, map->tid);
@@ -582,48 +605,79 @@ static int store_maps(struct store *store)
 
 /* ---- code ---- */
 
-/* Code that the kernel made at run time: its DSO is the function. */
-static int store_ksymbol(struct store *store, size_t dso, int64_t id)
+/* The function that the trace, or a JIT compiler, names for a code address. */
+struct code_function {
+	int64_t id; /* function.id; 0: none */
+	const struct fs_jit_function *jit;
+};
+
+/* A key of functions that are stored: code that the kernel made at run time is its DSO. */
+static uint64_t function_key(const struct store *store, const struct fs_code *code,
+			     const struct fs_jit_function **ret_jit)
 {
+	const struct fs_jit *jit = &store->session->jit;
+	const struct fs_dso *dso =
+		code->dso == FS_NONE ? NULL : &store->session->maps.dsos[code->dso];
+
+	*ret_jit = NULL;
+	if (!dso || (dso->cpumode != FS_CPUMODE_KSYMBOL && dso->cpumode != FS_CPUMODE_JIT))
+		return 0;
+	if (dso->cpumode == FS_CPUMODE_KSYMBOL)
+		return 2 * (uint64_t)code->dso + 2;
+	*ret_jit = fs_jit_find(jit, (uint64_t)code->dso, code->offset);
+	return *ret_jit ? 2 * (uint64_t)(*ret_jit - jit->functions) + 1 : 0;
+}
+
+static int store_function(struct store *store, const struct fs_code *code,
+			  const struct fs_jit_function *jit, int64_t id)
+{
+	const struct fs_session *session = store->session;
+
 	fs_rows_integer(&store->rows, id);
-	fs_rows_integer(&store->rows, store->facts->dso_base + (int64_t)dso);
-	fs_rows_text(&store->rows,
-		     text_of(&store->session->strings, store->session->maps.dsos[dso].path));
+	fs_rows_integer(&store->rows, store->facts->dso_base + code->dso);
+	fs_rows_text(&store->rows, text_of(&session->strings,
+					   jit ? jit->name : session->maps.dsos[code->dso].path));
 	fs_rows_text(&store->rows, NULL);
-	fs_rows_integer(&store->rows, 0);
-	fs_rows_integer(&store->rows, 0);
+	fs_rows_integer(&store->rows, jit ? (int64_t)jit->offset : 0);
+	fs_rows_integer(&store->rows, jit ? (int64_t)jit->size : 0);
 	return fs_rows_end(&store->rows);
 }
 
-/* Whether the kernel named a DSO that was sampled. */
-static bool is_ksymbol(const struct store *store, int64_t dso)
-{
-	const struct fs_dso *dsos = store->session->maps.dsos;
-
-	return dso != FS_NONE && dsos[dso].cpumode == FS_CPUMODE_KSYMBOL && dsos[dso].samples;
-}
-
-/* Names from binaries come later: names.h. */
-static int store_functions(struct store *store, int64_t *ret_function)
+/* Each function once, where the first code of it is met. Names from binaries come later: names.h.
+ */
+static int store_functions(struct store *store, struct fs_table *ids, struct code_function *ret_of)
 {
 	int64_t next = store->facts->function_base;
 
 	FS_TRY(fs_rows_begin(&store->rows, "function"));
-	for (size_t i = 0; i < store->session->maps.dso_count; i++) {
-		if (!is_ksymbol(store, (int64_t)i))
+	for (size_t i = 0; i < store->decoder->code_ids.count; i++) {
+		const struct fs_code *code = fs_decoder_code(store->decoder, i);
+		uint64_t key = function_key(store, code, &ret_of[i].jit);
+		uint64_t *id;
+		bool added;
+
+		if (!key)
 			continue;
-		ret_function[i] = next;
-		FS_TRY(store_ksymbol(store, i, next++));
+		id = fs_table_put(ids, &key, NULL, &added);
+		if (!id)
+			return fs_fail(store->error, FS_NOMEM, "out of memory");
+		if (added) {
+			*id = (uint64_t)next;
+			FS_TRY(store_function(store, code, ret_of[i].jit, next++));
+		}
+		ret_of[i].id = (int64_t)*id;
 	}
 	return 0;
 }
 
-static int store_code(struct store *store, size_t index, const int64_t *function)
+static int store_code(struct store *store, size_t index, const struct code_function *function)
 {
 	const struct fs_code *code = fs_decoder_code(store->decoder, index);
 	struct fs_rows *rows = &store->rows;
 	bool mapped = code->dso != FS_NONE;
-	bool named = is_ksymbol(store, code->dso);
+	const struct fs_jit_source_line *line =
+		function->jit ? fs_jit_line(&store->session->jit, function->jit, code->offset)
+			      : NULL;
 
 	fs_rows_integer(rows, store->decoder->bases.code + (int64_t)index);
 	fs_rows_integer(rows, store->facts->id);
@@ -631,10 +685,11 @@ static int store_code(struct store *store, size_t index, const int64_t *function
 	fs_rows_optional(rows, mapped, (int64_t)code->offset);
 	fs_rows_integer(rows, (int64_t)code->ip);
 	fs_rows_integer(rows, code->exact);
-	fs_rows_optional(rows, named, named ? function[code->dso] : 0);
-	fs_rows_optional(rows, named, (int64_t)code->offset);
-	fs_rows_text(rows, NULL);	  /* file */
-	fs_rows_optional(rows, false, 0); /* line */
+	fs_rows_optional(rows, function->id, function->id);
+	fs_rows_optional(rows, function->id,
+			 (int64_t)(code->offset - (function->jit ? function->jit->offset : 0)));
+	fs_rows_text(rows, line ? text_of(&store->session->strings, line->file) : NULL);
+	fs_rows_optional(rows, line, line ? line->line : 0);
 	fs_rows_optional(rows, false, 0); /* column_number */
 	fs_rows_optional(rows, false, 0); /* op */
 	fs_rows_optional(rows, code->watch_length, code->watch_length);
@@ -647,25 +702,31 @@ static int store_code(struct store *store, size_t index, const int64_t *function
 	return fs_rows_end(rows);
 }
 
-static int store_named_code(struct store *store, int64_t *function)
+static int store_named_code(struct store *store, struct code_function *functions)
 {
-	FS_TRY(store_functions(store, function));
+	struct fs_table ids;
+	int code;
+
+	fs_table_init(&ids, 8, 8);
+	code = store_functions(store, &ids, functions);
+	fs_table_free(&ids);
+	FS_TRY(code);
 	FS_TRY(fs_rows_begin(&store->rows, "code"));
 	for (size_t i = 0; i < store->decoder->code_ids.count; i++)
-		FS_TRY(store_code(store, i, function));
+		FS_TRY(store_code(store, i, &functions[i]));
 	return 0;
 }
 
 static int store_codes(struct store *store)
 {
 	const struct fs_decoder *decoder = store->decoder;
-	int64_t *function = calloc(store->session->maps.dso_count + 1, sizeof(*function));
+	struct code_function *functions = calloc(decoder->code_ids.count + 1, sizeof(*functions));
 	int code;
 
-	if (!function)
+	if (!functions)
 		return fs_fail(store->error, FS_NOMEM, "out of memory");
-	code = store_named_code(store, function);
-	free(function);
+	code = store_named_code(store, functions);
+	free(functions);
 	FS_TRY(code);
 	FS_TRY(fs_rows_begin(&store->rows, "chain"));
 	for (size_t i = 0; i < decoder->chains.count; i++) {

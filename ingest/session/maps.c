@@ -192,6 +192,13 @@ int fs_maps_settle(struct fs_maps *maps)
 	size_t edges = 0;
 	int code;
 
+	free(maps->edges);
+	free(maps->lists);
+	free(maps->listed);
+	maps->edges = NULL;
+	maps->lists = NULL;
+	maps->listed = NULL;
+	fs_table_clear(&maps->roots);
 	if (!maps->count)
 		return 0;
 	if (maps->count > UINT32_MAX / 2)

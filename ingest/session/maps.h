@@ -22,7 +22,12 @@
 #define FS_PID_GUEST (UINT32_MAX - 1) /* maps of guests: kept, but covering nothing of ours */
 
 /* fs_dso.cpumode: those of records are below 8, and a guest's have bit 2 set. */
-enum { FS_CPUMODE_KSYMBOL = 8, FS_CPUMODE_GUEST = 4, FS_CPUMODE_ELSEWHERE = 12 };
+enum {
+	FS_CPUMODE_KSYMBOL = 8,
+	FS_CPUMODE_GUEST = 4,
+	FS_CPUMODE_JIT = 16, /* functions of a JIT compiler's file */
+	FS_CPUMODE_ELSEWHERE = 28,
+};
 
 struct fs_map {
 	uint32_t pid, tid;
@@ -62,6 +67,7 @@ void fs_maps_free(struct fs_maps *maps);
 int fs_maps_dso(struct fs_maps *maps, uint32_t path, int64_t build_id, uint16_t cpumode,
 		uint32_t *ret_dso);
 int fs_maps_note(struct fs_maps *maps, const struct fs_map *map);
+/* Make ready for questions; again after more mappings were noted. Returns 0 or FS_NOMEM. */
 int fs_maps_settle(struct fs_maps *maps);
 
 /*

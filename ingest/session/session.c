@@ -811,6 +811,7 @@ void fs_session_close(struct fs_session *session)
 	free(session->system.events);
 	free(session->system.counters);
 	free(session->system.stat_thread);
+	fs_jit_free(&session->jit);
 	fs_maps_free(&session->maps);
 	fs_tracepoints_free(&session->tracepoints);
 	fs_threads_free(&session->threads);

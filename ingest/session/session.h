@@ -14,6 +14,7 @@
 #include "ingest/perfdata/extent.h"
 #include "ingest/perfdata/host.h"
 #include "ingest/perfdata/sample.h"
+#include "ingest/session/jit.h"
 #include "ingest/session/maps.h"
 #include "ingest/session/switches.h"
 #include "ingest/session/system_events.h"
@@ -81,6 +82,7 @@ struct fs_session {
 	bool is_unknown_readable; /* samples of unknown ids: all events lay samples out alike */
 	struct fs_threads threads;
 	struct fs_maps maps;
+	struct fs_jit jit;
 	struct fs_tracepoints tracepoints;
 	struct fs_switches switches; /* only kept for files with SPE data */
 	struct fs_sched_switch sched_switch;
