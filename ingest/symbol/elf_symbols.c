@@ -51,6 +51,14 @@ static bool is_of_kind(enum fs_elf_symbols_kind kind, unsigned int type)
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
+/* Values in a relocatable object count from the section, to which libdwfl has given an address. */
+static bool is_relocatable(Elf *elf)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(elf, &header) && header.e_type == ET_REL;
+}
+
 static int add_symbol(struct fs_elf_symbols *symbols, Elf *elf, const GElf_Shdr *table,
 		      const GElf_Sym *symbol, size_t order)
 {
@@ -68,7 +76,7 @@ static int add_symbol(struct fs_elf_symbols *symbols, Elf *elf, const GElf_Shdr 
 		return 0;
 	FS_TRY(FS_RESERVE(symbols->items, symbols->capacity, symbols->count + 1));
 	symbols->items[symbols->count++] = (struct fs_elf_symbol){
-		.address = symbol->st_value,
+		.address = symbol->st_value + (is_relocatable(elf) ? section.sh_addr : 0),
 		.size = symbol->st_size,
 		.limit = section.sh_addr + section.sh_size,
 		.name = name,

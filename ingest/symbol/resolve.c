@@ -11,6 +11,7 @@
  */
 #include "ingest/symbol/resolve.h"
 
+#include <elfutils/libdwfl.h>
 #include <gelf.h>
 #include <libiberty/demangle.h>
 #include <limits.h>
@@ -33,6 +34,7 @@ enum { FUNCTION_MAX = 1 << 20, INSTRUCTION_MAX = 15, PAGE = 4096 };
 struct segment {
 	uint64_t offset;
 	uint64_t address;
+	uint64_t loaded; /* of a module: from its first byte, as the kernel lays it out */
 	uint64_t size;	 /* in the file */
 	uint64_t memory; /* when mapped */
 	bool executable;
@@ -59,9 +61,10 @@ struct cursor {
 struct resolver {
 	const struct fs_resolve_job *job;
 	struct fs_reply_writer *writer;
-	Elf *elf;		/* NULL without a binary */
-	Elf *debug_elf;		/* NULL without a debug file */
-	Elf *supplementary_elf; /* NULL without one */
+	Elf *elf;		     /* NULL without a binary */
+	Elf *debug_elf;		     /* NULL without a debug file */
+	Dwfl *module, *debug_module; /* own these where they are relocatable */
+	Elf *supplementary_elf;	     /* NULL without one */
 	struct fs_elf_symbols symbols;
 	struct fs_elf_symbols variables;
 	struct fs_elf_symbols thread_locals;
@@ -130,6 +133,87 @@ static int read_segments(struct resolver *resolver, Elf *elf)
 	return 0;
 }
 
+/*
+ * A module's sections, where the kernel's loader puts them (kernel/module: layout_sections): those
+ * with code first, in the order of the file, each aligned, without those of .init. On AArch64 the
+ * loader sizes .plt and .text.ftrace_trampoline itself, so what stands behind is not known.
+ */
+static int read_sections(struct resolver *resolver, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	size_t capacity = 0;
+	uint64_t end = 0;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return 0;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		const char *name;
+		uint64_t align;
+
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
+		    !(header.sh_flags & SHF_EXECINSTR))
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (!name || !strncmp(name, ".init", 5))
+			continue;
+		if (!strcmp(name, ".plt") || !strcmp(name, ".text.ftrace_trampoline"))
+			break;
+		align = header.sh_addralign ? header.sh_addralign : 1;
+		if (header.sh_size > UINT32_MAX || align > UINT32_MAX || end > UINT32_MAX)
+			break;
+		end = (end + align - 1) / align * align;
+		FS_TRY(FS_RESERVE(resolver->segments, capacity, resolver->segment_count + 1));
+		resolver->segments[resolver->segment_count++] = (struct segment){
+			.offset = header.sh_offset,
+			.address = header.sh_addr,
+			.loaded = end,
+			.size = header.sh_size,
+			.memory = header.sh_size,
+			.executable = true,
+		};
+		end += header.sh_size;
+	}
+	return 0;
+}
+
+static int no_debuginfo(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+			const char *file, const char *link, GElf_Word checksum, char **ret_file)
+{
+	(void)module, (void)user, (void)name, (void)base, (void)file, (void)link, (void)checksum;
+	*ret_file = NULL;
+	return -1;
+}
+
+/*
+ * Open an ELF file. A relocatable one, such as a kernel module, is given to libdwfl, which lays
+ * its sections out in some way and then relocates its debug information.
+ */
+static Elf *open_elf(int fd, Dwfl **ret_module)
+{
+	static const Dwfl_Callbacks callbacks = {
+		.find_debuginfo = no_debuginfo,
+		.section_address = dwfl_offline_section_address,
+	};
+	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+	Dwfl_Module *module = NULL;
+	GElf_Ehdr header;
+	Dwarf_Addr bias;
+
+	if (!elf || !gelf_getehdr(elf, &header) || header.e_type != ET_REL)
+		return elf;
+	elf_end(elf);
+	*ret_module = dwfl_begin(&callbacks);
+	if (*ret_module)
+		module = dwfl_report_offline(*ret_module, "module", "module", fd);
+	if (!module)
+		return NULL;
+	dwfl_report_end(*ret_module, NULL, NULL);
+	dwfl_module_getdwarf(module, &bias);
+	return dwfl_module_getelf(module, &bias);
+}
+
 static enum fs_reply_arch arch_of(Elf *elf)
 {
 	GElf_Ehdr header;
@@ -148,8 +232,23 @@ static enum fs_reply_arch arch_of(Elf *elf)
 	}
 }
 
+/* libdwfl closes the file of a module; what it mapped stays. */
+static size_t read_mapped(Elf *elf, uint64_t offset, uint8_t *out, size_t size)
+{
+	size_t mapped;
+	const char *bytes = elf_rawfile(elf, &mapped);
+
+	if (!bytes || offset >= mapped)
+		return 0;
+	size = size < mapped - offset ? size : (size_t)(mapped - offset);
+	memcpy(out, bytes + offset, size);
+	return size;
+}
+
 static size_t read_code(const struct resolver *resolver, uint64_t offset, uint8_t *out, size_t size)
 {
+	if (resolver->module)
+		return read_mapped(resolver->elf, offset, out, size);
 	ssize_t got = offset > INT64_MAX ? -1 : pread(resolver->job->fd, out, size, (off_t)offset);
 
 	return got > 0 ? (size_t)got : 0;
@@ -234,10 +333,8 @@ static int open_file(struct resolver *resolver)
 	uint32_t flags = 0;
 
 	elf_version(EV_CURRENT);
-	if (resolver->job->fd >= 0)
-		resolver->elf = elf_begin(resolver->job->fd, ELF_C_READ_MMAP, NULL);
-	if (resolver->job->debug_fd >= 0)
-		resolver->debug_elf = elf_begin(resolver->job->debug_fd, ELF_C_READ_MMAP, NULL);
+	resolver->elf = open_elf(resolver->job->fd, &resolver->module);
+	resolver->debug_elf = open_elf(resolver->job->debug_fd, &resolver->debug_module);
 	if (resolver->job->supplementary_fd >= 0)
 		resolver->supplementary_elf =
 			elf_begin(resolver->job->supplementary_fd, ELF_C_READ_MMAP, NULL);
@@ -245,7 +342,8 @@ static int open_file(struct resolver *resolver)
 	if (!elf || elf_kind(elf) != ELF_K_ELF)
 		return FS_REFUSED;
 	resolver->arch = arch_of(elf);
-	FS_TRY(read_segments(resolver, elf));
+	FS_TRY(resolver->module || resolver->debug_module ? read_sections(resolver, elf)
+							  : read_segments(resolver, elf));
 	FS_TRY(read_symbols(resolver));
 	if (resolver->arch == FS_REPLY_ARCH_X86_64 || resolver->arch == FS_REPLY_ARCH_I686) {
 		resolver->x86 = fs_x86_open(resolver->arch == FS_REPLY_ARCH_X86_64);
@@ -270,13 +368,16 @@ static int open_file(struct resolver *resolver)
 /* Place a query in the segment that holds it; segments share pages, so code goes first. */
 static void place(const struct resolver *resolver, struct item *item, uint64_t wanted)
 {
-	bool by_address = resolver->job->kind != FS_SYMBOL_FILE;
+	bool by_address =
+		resolver->job->kind == FS_SYMBOL_LINKED || resolver->job->kind == FS_SYMBOL_KERNEL;
 
 	wanted -= resolver->slide;
 	for (int executable = 1; executable >= 0 && !item->placed; executable--) {
 		for (size_t i = 0; i < resolver->segment_count && !item->placed; i++) {
 			const struct segment *segment = &resolver->segments[i];
-			uint64_t start = by_address ? segment->address : segment->offset;
+			uint64_t start = resolver->job->kind == FS_SYMBOL_MODULE ? segment->loaded
+					 : by_address				 ? segment->address
+										 : segment->offset;
 
 			if (segment->executable != executable || wanted < start ||
 			    wanted - start >= segment->size)
@@ -363,11 +464,25 @@ static int name_function(struct resolver *resolver, const char *linkage_name, co
 				&function->linkage_name);
 }
 
+/* An address of a module as it counts from its first byte; others stay. */
+static uint64_t in_module(const struct resolver *resolver, uint64_t address)
+{
+	for (size_t i = 0; i < resolver->segment_count; i++) {
+		const struct segment *segment = &resolver->segments[i];
+
+		if (resolver->job->kind == FS_SYMBOL_MODULE && address >= segment->address &&
+		    address - segment->address < segment->size)
+			return segment->loaded + (address - segment->address);
+	}
+	return address;
+}
+
 /* The number of a function, sent when it is new. */
 static int function_id(struct resolver *resolver, uint64_t address, uint64_t size,
 		       const char *linkage_name, const char *plain, uint32_t *ret_id)
 {
-	struct fs_symbol_function function = { .address = address, .size = size };
+	struct fs_symbol_function function = { .address = in_module(resolver, address),
+					       .size = size };
 	bool added;
 
 	if (!fs_table_put(&resolver->functions, &address, ret_id, &added))
@@ -698,9 +813,13 @@ static const char *misplaced(struct resolver *resolver)
 	Elf *elf = resolver->elf ? resolver->elf : resolver->debug_elf;
 	GElf_Ehdr header;
 
-	if (gelf_getehdr(elf, &header) && header.e_type == ET_REL)
-		return "it is a relocatable object (such as a kernel module), whose code has no "
-		       "addresses of its own";
+	if (gelf_getehdr(elf, &header) &&
+	    (header.e_type == ET_REL) != (resolver->job->kind == FS_SYMBOL_MODULE))
+		return header.e_type == ET_REL ? "it is a relocatable object, whose code has no "
+						 "addresses of its own"
+					       : "it is no kernel module";
+	if (resolver->job->kind == FS_SYMBOL_MODULE)
+		return NULL;
 	if (resolver->job->kind == FS_SYMBOL_KERNEL)
 		return find_slide(resolver);
 	if (resolver->elf || resolver->job->kind == FS_SYMBOL_LINKED)
@@ -743,8 +862,12 @@ static void free_resolver(struct resolver *resolver)
 	fs_table_free(&resolver->functions);
 	free(resolver->segments);
 	free(resolver->items);
-	elf_end(resolver->elf);
-	elf_end(resolver->debug_elf);
+	if (!resolver->module)
+		elf_end(resolver->elf);
+	if (!resolver->debug_module)
+		elf_end(resolver->debug_elf);
+	dwfl_end(resolver->module);
+	dwfl_end(resolver->debug_module);
 	elf_end(resolver->supplementary_elf);
 }
 

@@ -2,7 +2,7 @@
 # Kernel code, its data and modules get the names that vmlinux or kallsyms have, whatever offset the
 # kernel was booted at; from no file of another build, and none where the offset is not told.
 . "$CLI/lib.sh"
-need gcc nm readelf sqlite3
+need gcc ld nm readelf xz zstd sqlite3
 
 cat >kernel.c <<'END'
 struct counters { long reads, writes; } counters = { 1, 1 };
@@ -41,6 +41,7 @@ show()
 		SELECT d.kind, d.symbols, d.symbols_reason FROM dso AS d WHERE samples;
 		SELECT f.name, c.function_offset, c.line, c.field FROM code AS c JOIN function AS f ON f.id = c.function_id
 			ORDER BY c.id;
+		SELECT t.name, c.field FROM code AS c JOIN type AS t ON t.id = c.type_id ORDER BY c.id;
 		SELECT v.name, v.field, v.addr - v.start FROM variable AS v ORDER BY v.addr;" |
 		sed "s/$build_id/BUILD_ID/g; s/$other/OTHER/g; s|c$PWD||"
 }
@@ -71,6 +72,35 @@ show "another kernel" --vmlinux vmlinux
 show "another kernel, wanted" --vmlinux vmlinux --unverified-symbols
 record "$build_id" -
 show "nothing says where the kernel lay" --vmlinux vmlinux --kallsyms same
+
+# a module: its code lies one section behind the other, those of .init apart, each aligned
+cat >module.c <<'END'
+struct state { long hits, misses; };
+__attribute__((section(".init.text"))) int begin(void) { return 0; }
+__attribute__((noinline, aligned(64))) void hit(struct state *state) { state->hits++; }
+__attribute__((noinline, section(".text.unlikely"), aligned(32))) void miss(struct state *state) { state->misses++; }
+END
+gcc -g -O1 -c -fno-pie -ffreestanding -fcf-protection=none -fno-asynchronous-unwind-tables module.c -o module.o
+ld -r --build-id module.o -o ext-4.ko
+section_size=$((0x$(readelf -SW ext-4.ko | sed -n 's/.* \.text  *PROGBITS  *[0-9a-f]*  *[0-9a-f]*  *\([0-9a-f]*\).*/\1/p')))
+unlikely=$(((section_size + 31) / 32 * 32))
+module_id=$(readelf -n ext-4.ko | sed -n 's/.*Build ID: //p')
+mkdir -p modules/.build-id/"${module_id:0:2}" packed/lib
+cp ext-4.ko modules/.build-id/"${module_id:0:2}/${module_id:2}"
+xz -c ext-4.ko >packed/lib/ext-4.ko.xz
+zstd -qc ext-4.ko >packed/ext-4.ko.zst
+code=$(printf 'ffffffffc0123000,%x' $((0xffffffffc0123000 + unlikely)))
+module()
+{
+	python3 -B "$CLI/ingest/kernel.py" perf.data "$build_id" _text "$(at _text)" "$1" ffffffffc0123000 "$code" "$data" \
+		"$module_id"
+}
+module "[ext-4]"
+show "a module by its build-id" --symbols modules
+module /lib/ext-4.ko.xz
+show "a compressed module by its path" --symbols packed
+module /other/ext-4.ko.zst
+show "the same with zstd, by its name" --symbols packed
 
 status=0
 "$FSINGEST" --db case.db --replace --vmlinux absent perf.data 2>error || status=$?
