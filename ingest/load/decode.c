@@ -1065,6 +1065,9 @@ int fs_decoder_next(struct fs_decoder *decoder, struct fs_batch *batch, bool *re
 		if (!more) {
 			decoder->finished = true;
 			note_losses(decoder);
+			/* of no further use, while summing up needs room */
+			fs_table_free(&decoder->code_cache);
+			fs_table_free(&decoder->read_values);
 		} else if (record.type == FS_RECORD_SAMPLE) {
 			FS_TRY(add_sample(decoder, batch, &record, error));
 		} else if (record.type == FS_RECORD_FINISHED_ROUND) {
