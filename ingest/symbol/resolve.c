@@ -27,6 +27,7 @@
 #include "ingest/symbol/flow.h"
 #include "ingest/symbol/inlines.h"
 #include "ingest/symbol/operand.h"
+#include "ingest/symbol/plt.h"
 
 /* Functions longer than this are not decoded to find an instruction's start. */
 enum { FUNCTION_MAX = 1 << 20, INSTRUCTION_MAX = 15, PAGE = 4096 };
@@ -66,6 +67,7 @@ struct resolver {
 	Dwfl *module, *debug_module; /* own these where they are relocatable */
 	Elf *supplementary_elf;	     /* NULL without one */
 	struct fs_elf_symbols symbols;
+	struct fs_elf_symbols stubs; /* of the procedure linkage table */
 	struct fs_elf_symbols variables;
 	struct fs_elf_symbols thread_locals;
 	struct fs_dwarf_index dwarf;
@@ -311,6 +313,9 @@ static int read_symbols(struct resolver *resolver)
 	resolver->thread_locals.kind = FS_ELF_THREAD_LOCALS;
 	resolver->globals.thread_symbols = &resolver->thread_locals;
 	FS_TRY(read_table(resolver, &resolver->symbols));
+	if (resolver->elf)
+		FS_TRY(fs_plt_add(&resolver->stubs, resolver->elf, &resolver->symbols));
+	FS_TRY(fs_elf_symbols_index(&resolver->stubs));
 	FS_TRY(read_table(resolver, &resolver->variables));
 	FS_TRY(read_table(resolver, &resolver->thread_locals));
 	if (resolver->debug_elf)
@@ -494,13 +499,36 @@ static int function_id(struct resolver *resolver, uint64_t address, uint64_t siz
 	return 0;
 }
 
+/* A stub has no symbol; objdump and perf call it by what it leads to. */
+static int stub_id(struct resolver *resolver, const struct fs_elf_symbol *stub, uint32_t *ret_id)
+{
+	char *bare = without_version(stub->name);
+	const char *start = bare ? bare : stub->name;
+	char *demangled = cplus_demangle(start, DMGL_AUTO);
+	char *name = NULL;
+	int code = FS_NOMEM;
+
+	if (asprintf(&name, "%s@plt", demangled ? demangled : start) >= 0)
+		code = function_id(resolver, stub->address, stub->size, NULL, name, ret_id);
+	else
+		name = NULL;
+	free(name);
+	free(demangled);
+	free(bare);
+	return code;
+}
+
 static int find_function(struct resolver *resolver, uint64_t address,
 			 struct fs_symbol_result *result, uint64_t *ret_start)
 {
 	const struct fs_elf_symbol *symbol = fs_elf_symbols_find(&resolver->symbols, address);
+	const struct fs_elf_symbol *stub = fs_elf_symbols_find(&resolver->stubs, address);
 	struct fs_dwarf_function function;
 
-	if (symbol) {
+	if (stub) {
+		*ret_start = stub->address;
+		FS_TRY(stub_id(resolver, stub, &result->function));
+	} else if (symbol) {
 		*ret_start = symbol->address;
 		FS_TRY(function_id(resolver, symbol->address, symbol->size, symbol->name, NULL,
 				   &result->function));
@@ -855,6 +883,7 @@ static void free_resolver(struct resolver *resolver)
 	fs_inlines_free(&resolver->inlines);
 	fs_table_free(&resolver->inlined);
 	fs_dwarf_index_close(&resolver->dwarf);
+	fs_elf_symbols_free(&resolver->stubs);
 	fs_elf_symbols_free(&resolver->variables);
 	fs_elf_symbols_free(&resolver->thread_locals);
 	fs_elf_symbols_free(&resolver->symbols);

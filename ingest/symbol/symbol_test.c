@@ -311,6 +311,50 @@ START_TEST(test_inlined)
 }
 END_TEST
 
+/* Stubs of the procedure linkage table have the name of what they lead to, stripped or not. */
+START_TEST(test_plt)
+{
+	static const char source[] = "#include <stdlib.h>\n"
+				     "int main(int argc, char **argv)\n"
+				     "{ void (*volatile f)(void *) = free; f(0);\n"
+				     "return labs(argc) + (getenv(argv[0]) != 0); }\n";
+	static const char *const options[] = { "-fcf-protection=none", "-fcf-protection=full",
+					       "-fcf-protection=none -no-pie -Wl,-z,now" };
+	struct lookup lookup;
+	char path[128];
+	char command[256];
+	char line[256];
+	FILE *dump;
+	int stubs = 0;
+
+	write_source("pair.c", source);
+	run("cd %s && gcc -O1 -Wl,--build-id %s pair.c -o pair && strip pair", directory,
+	    options[_i]);
+	pair_path(path);
+	snprintf(command, sizeof(command), "objdump -d %s | grep '@plt>:'", path);
+	dump = popen(command, "r");
+	ck_assert_ptr_nonnull(dump);
+	while (fgets(line, sizeof(line), dump)) {
+		unsigned long address;
+		char name[64];
+
+		ck_assert_int_eq(sscanf(line, "%lx <%63[^>]>", &address, name), 2);
+		lookup_init(&lookup, "/pair", NULL);
+		/* what is linked at 0x400000 without PIE lies at the same place of the file */
+		lookup_add(&lookup, address & 0x3fffff, true);
+		lookup_add(&lookup, (address & 0x3fffff) + 5, true);
+		lookup_run(&lookup, directory, true);
+		for (size_t i = 0; i < 2; i++)
+			ck_assert_str_eq(function_name(&lookup, i), name);
+		ck_assert_uint_eq(lookup.results[1].function_offset, 5);
+		lookup_free(&lookup);
+		stubs++;
+	}
+	pclose(dump);
+	ck_assert_int_gt(stubs, 0);
+}
+END_TEST
+
 /* ---- debug information elsewhere ---- */
 
 /* The header is large enough for dwz to find it worth sharing. */
@@ -1126,6 +1170,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, test_made_program);
 	tcase_add_test(cases, test_inlined);
+	tcase_add_loop_test(cases, test_plt, 0, 3);
 	tcase_add_test(cases, test_debug_link);
 	tcase_add_test(cases, test_debug_link_build_id);
 	tcase_add_test(cases, test_supplementary);
