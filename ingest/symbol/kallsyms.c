@@ -67,7 +67,17 @@ static bool parse_line(const char *text, size_t start, size_t end, struct fs_kal
 
 static bool is_code(const struct fs_kallsym *symbol)
 {
-	return strchr("tTwW", symbol->type) != NULL;
+	return symbol->type && strchr("tTwW", symbol->type);
+}
+
+/* How many a name begins with. */
+static size_t underscores(const char *text, const struct fs_kallsym *symbol)
+{
+	size_t count = 0;
+
+	while (count < symbol->name_length && text[symbol->name + count] == '_')
+		count++;
+	return count;
 }
 
 /* By address; of several names for one the global one with the fewest underscores comes first. */
@@ -78,8 +88,8 @@ static int compare(const void *a, const void *b, void *context)
 	const char *text = context;
 	bool left_local = islower((unsigned char)left->type);
 	bool right_local = islower((unsigned char)right->type);
-	size_t left_lines = strspn(text + left->name, "_");
-	size_t right_lines = strspn(text + right->name, "_");
+	size_t left_lines = underscores(text, left);
+	size_t right_lines = underscores(text, right);
 
 	if (left->address != right->address)
 		return left->address < right->address ? -1 : 1;
