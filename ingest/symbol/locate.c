@@ -265,7 +265,8 @@ static bool try_format(struct search *search, size_t root, const char *format, c
 static bool try_build_id(struct search *search, size_t root, const char *id)
 {
 	static const char *const formats[] = { ".build-id/%.2s/%s", ".build-id/%.2s/%s/elf",
-					       "%.2s/%s", "%.2s/%s/elf", "%.2s%s/executable" };
+					       "%.2s/%s",	    "%.2s/%s/elf",
+					       "%.2s%s/executable", "[vdso]/%.2s%s/vdso" };
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		if (try_format(search, root, formats[i], id))

@@ -6,7 +6,7 @@
  *
  *   build-id tree   .build-id/xx/yyy..., .build-id/xx/yyy.../elf, xx/yyy..., xx/yyy.../elf,
  *                   yyy being the id without xx; <id>/executable
- *   perf's cache    <path>/<id>/elf, as in ~/.debug
+ *   perf's cache    <path>/<id>/elf, [vdso]/<id>/vdso, as in ~/.debug
  *   sysroot         <path>
  *   flat            <base name>
  *
