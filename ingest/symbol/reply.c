@@ -253,7 +253,7 @@ static int read_code(struct fs_reply *reply, struct fs_reader *body)
 	result.column = fs_read_u32(body);
 	result.inlined = fs_read_u32(body);
 	op = fs_read_u32(body);
-	result.op = (int)op - 1;
+	result.op = (int)(op - 1);
 	result.width = fs_read_u32(body);
 	base_register = fs_read_u32(body);
 	method = fs_read_u32(body);
