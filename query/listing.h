@@ -143,6 +143,9 @@ bool fs_parse_count(const char *text, int64_t *ret_value);
 /* Parser of one optional argument, for which options->own begins with a const char *. */
 error_t fs_parse_name(int key, char *arg, struct argp_state *state);
 
+/* For a listing with `worth`: the option --all. */
+extern const struct argp fs_all_argp;
+
 /* Leave a parser with a usage sentence. */
 error_t fs_options_fail(struct argp_state *state, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

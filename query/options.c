@@ -98,6 +98,24 @@ error_t fs_parse_name(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+static error_t parse_all(int key, char *arg, struct argp_state *state)
+{
+	struct fs_options *options = state->input;
+
+	(void)arg;
+	if (key != 'a')
+		return ARGP_ERR_UNKNOWN;
+	options->all = true;
+	return 0;
+}
+
+static const struct argp_option all_options[] = {
+	{ "all", 'a', NULL, 0, "Also rows that table and md leave out as not worth a look", 1 },
+	{ 0 },
+};
+
+const struct argp fs_all_argp = { .options = all_options, .parser = parse_all };
+
 static error_t parse_main(int key, char *arg, struct argp_state *state)
 {
 	struct fs_options *options = state->input;

@@ -23,6 +23,8 @@ const struct fs_command fs_commands[] = {
 	{ "pairs", fs_command_pairs, "pairs of accesses that contend" },
 	{ "mem-bound", fs_command_mem_bound, "functions by time bound to memory" },
 	{ "layout", fs_command_layout, "a layout of a structure that ends its false sharing" },
+	{ "types", fs_command_types, "types of accessed data by the cost of their objects" },
+	{ "type", fs_command_type, "one type: who accesses which of its fields" },
 	{ "c2c-stats", fs_command_c2c_stats, "the counters of perf c2c, by perf's rules and ours" },
 	{ "sql", fs_command_sql, "run one SELECT, read-only, within limits" },
 	{ "views", fs_command_views, "the saved views and their columns" },

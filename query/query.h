@@ -74,6 +74,8 @@ FS_COMMAND(line);
 FS_COMMAND(pairs);
 FS_COMMAND(mem_bound);
 FS_COMMAND(layout);
+FS_COMMAND(types);
+FS_COMMAND(type);
 FS_COMMAND(c2c_stats);
 FS_COMMAND(sql);
 FS_COMMAND(views);

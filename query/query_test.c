@@ -280,6 +280,95 @@ START_TEST(test_pairs)
 }
 END_TEST
 
+/* struct pool with an array of struct slot: slots[1].b is at +0x34, tail at +0x38. */
+static const char types[] =
+	"INSERT INTO dso VALUES (2, 1, '/bin/other', NULL, 'user', 'verified', NULL, 0);"
+	"INSERT INTO type VALUES (1, 1, 1, 'struct pool', 'struct', 72), "
+	"(2, 1, 1, 'struct slot', 'struct', 24), (3, 1, 1, 'struct pool', 'struct', 72), "
+	"(4, 1, 2, 'struct pool', 'struct', 8);"
+	"INSERT INTO field VALUES (1, 0, 'lock', 'int', NULL, 0, 4, NULL, NULL, NULL, 0), "
+	"(1, 1, 'slots', 'struct slot[2]', 2, 8, 48, 2, NULL, NULL, 0), "
+	"(1, 2, 'tail', 'char[12]', NULL, 56, 12, NULL, 3, 2, 0), "
+	"(2, 0, 'a', 'long int', NULL, 0, 8, NULL, NULL, NULL, 0), "
+	"(2, 1, 'b', 'long int', NULL, 16, 8, NULL, NULL, NULL, 0), "
+	"(4, 0, 'other', 'long int', NULL, 0, 8, NULL, NULL, NULL, 0);"
+	"INSERT INTO field SELECT 3, idx, name, type_name, member_id, offset, size, elements, "
+	"bit_offset, bit_size, base_class FROM field WHERE type_id = 1;"
+	"INSERT INTO data_field VALUES (1, 1, 4148, NULL, 1, 4096, 'slots[1].b', 'flow', 1, 20), "
+	"(1, 1, 4152, NULL, 3, 4096, 'tail', 'flow', 1, 10);"
+	"UPDATE code SET type_id = 1, type_offset = 52, field = 'slots[1].b' WHERE id = 1;"
+	"INSERT INTO code_total VALUES (1, 1, 1, 3, 7, 25, 25, 25, 2600, NULL), "
+	"(1, 1, 2, 1, 9, 10, 10, 0, 0, NULL);";
+
+START_TEST(test_types)
+{
+	alter(types);
+	ck_assert_int_eq(run("types --format csv --columns type,dso,size,instances,lines,samples,"
+			     "shared_samples,reads,writes,threads,hitm,peer,latency_mean,verdict,"
+			     "cost_share"),
+			 0);
+	/* 20 of the 25 samples by code stand in `access` too */
+	ck_assert_str_eq(output,
+			 "type,dso,size,instances,lines,samples,shared_samples,reads,writes,"
+			 "threads,hitm,peer,latency_mean,verdict,cost_share\n"
+			 "struct pool,/bin/prog,72,1,1,35,30,35,25,2,25,10,104,false,0.123\n");
+	ck_assert_int_eq(run("types --dso other --format csv --columns type"), 0);
+	ck_assert_str_eq(output, "type\n");
+	alter("UPDATE type SET kind = 'array'; UPDATE line_finding SET cost_share = NULL");
+	ck_assert_int_eq(run("types"), 0);
+	ck_assert(says(messages, "--all shows all"));
+	ck_assert_int_eq(run("types --all --columns type"), 0);
+	ck_assert(says(output, "struct pool\n"));
+	alter("DELETE FROM data_field; DELETE FROM field; UPDATE code SET type_id = NULL; DELETE "
+	      "FROM type");
+	ck_assert_int_eq(run("types"), 0);
+	ck_assert(says(messages, "no type of accessed data is known"));
+}
+END_TEST
+
+START_TEST(test_type)
+{
+	static const char wanted[] =
+		"offset,size,kind,field,bits,line,line_last,mark,samples,writes,threads,hitm\n"
+		"0,4,field,lock,,0,0,,0,0,,\n"
+		"4,4,hole,,,0,0,,,,,\n"
+		"8,48,field,slots,,0,0,,25,25,1,25\n"
+		"8,8,field,slots[].a,,0,0,,0,0,,\n"
+		"16,8,hole,,,0,0,,,,,\n"
+		"24,8,field,slots[].b,,0,0,,25,25,1,25\n"
+		"56,12,field,tail,3-4,0,1,straddles,10,0,1,0\n"
+		"68,4,padding,,,1,1,,,,,\n";
+
+	alter(types);
+	ck_assert_int_eq(run("type 1 --format csv --columns offset,size,kind,field,bits,line,"
+			     "line_last,mark,samples,writes,threads,hitm"),
+			 0);
+	ck_assert_str_eq(output, wanted);
+	ck_assert(says(messages, "1 object on lines that two threads touched, beginning at +0x0"));
+	ck_assert_int_eq(run("type pool"), 1);
+	ck_assert(says(messages, "2 types have the name pool: 1 (72 bytes in /bin/prog), 4 (8"));
+	ck_assert_int_eq(run("type pool --dso other --format csv --columns field,samples"), 0);
+	ck_assert_str_eq(output, "field,samples\nother,0\n");
+	ck_assert_int_eq(run("type pool --dso prog --tid 19 --format csv --columns samples"), 0);
+	ck_assert_str_eq(output, "samples\n0\n\n0\n0\n\n0\n10\n\n");
+	/* a type within another */
+	ck_assert_int_eq(run("type slot --format csv --columns field,samples,cost_share"), 0);
+	ck_assert_str_eq(output, "field,samples,cost_share\na,0,\n,,\nb,25,0.082\n");
+	/* where objects begin in the middle of a line, borders are elsewhere */
+	alter("UPDATE data_field SET start = 4064, addr = addr - 32;"
+	      "UPDATE access SET addr = addr - 32");
+	ck_assert_int_eq(run("type 1 --format csv --columns field,line,line_last,mark"), 0);
+	ck_assert(says(output, "slots,0,1,\nslots[].a,0,0,\n,0,0,\nslots[].b,0,0,\n"));
+	ck_assert(says(output, "tail,1,1,border\n"));
+	ck_assert_int_eq(run("type nothing"), 1);
+	ck_assert(says(messages, "no accessed data has the type nothing"));
+	ck_assert_int_eq(run("type"), 1);
+	/* a type that contains itself ends */
+	alter("UPDATE field SET member_id = 1, size = 72 WHERE type_id IN (1, 2)");
+	ck_assert_int_eq(run("type 1"), 0);
+}
+END_TEST
+
 START_TEST(test_hostile_names)
 {
 	ck_assert_int_eq(run("pairs --format csv --columns b_function,a_function"), 0);
@@ -836,6 +925,8 @@ int main(void)
 		test_quiet_trace,
 		test_line,
 		test_pairs,
+		test_types,
+		test_type,
 		test_hostile_names,
 		test_health,
 		test_sufficiency,

@@ -235,25 +235,6 @@ static int prepare(struct fs_options *options, struct fs_error *error)
 	return note_hidden(options, error);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct fs_options *options = state->input;
-
-	(void)arg;
-	if (key != 'a')
-		return ARGP_ERR_UNKNOWN;
-	options->all = true;
-	return 0;
-}
-
-static const struct argp_option own_options[] = {
-	{ "all", 'a', NULL, 0,
-	  "Also lines without contention, and unknown ones without evidence, in table and md", 1 },
-	{ 0 },
-};
-
-static const struct argp argp = { .options = own_options, .parser = parse };
-
 static const struct fs_listing listing = {
 	.command = "top-lines",
 	.about = "List cache lines with a verdict, the costliest first. The sums HITM and PEER are "
@@ -267,7 +248,7 @@ static const struct fs_listing listing = {
 	.order = "rank",
 	.filters = { [FS_FILTER_MIN_SAMPLES] = { "samples" } },
 	.worth = WORTH,
-	.argp = &argp,
+	.argp = &fs_all_argp,
 	.before = prepare,
 	.nouns = "lines",
 };

@@ -66,12 +66,8 @@ SELECT
 	u.node,
 	coalesce(d.kind IN ('kernel', 'module'), c.ip < 0) AS kernel_code,
 	nullif(k.name, 'none') AS source,
-	CASE WHEN k.dirty = 1 THEN a.samples
-	     WHEN k.transfer = 1 OR (m.event_id IS NOT NULL AND k.name NOT IN ('none', 'unknown'))
-	     THEN 0 END AS hitm,
-	CASE WHEN k.transfer = 1 AND k.dirty IS NOT 1 THEN a.samples
-	     WHEN k.dirty = 1 OR (m.event_id IS NOT NULL AND k.name NOT IN ('none', 'unknown'))
-	     THEN 0 END AS peer,
+	v.hitm * a.samples AS hitm,
+	v.peer * a.samples AS peer,
 	a.samples,
 	a.period,
 	a.l1_misses,
@@ -95,12 +91,4 @@ LEFT JOIN thread AS t ON t.id = a.thread_id
 LEFT JOIN cpu AS u ON u.trace_id = a.trace_id AND u.cpu = a.cpu
 LEFT JOIN source_class AS k ON k.id = a.source
 LEFT JOIN data_fields AS x ON x.trace_id = a.trace_id AND x.space_id IS a.space_id AND x.addr = a.addr
--- events that tell another core's cache from other places, as in analyze/10_contention_evidence.sql
-LEFT JOIN (
-	SELECT c.event_id
-	FROM code_total AS c
-	JOIN source_class AS s ON s.id = c.source
-	WHERE s.name NOT IN ('none', 'unknown')
-	GROUP BY c.event_id
-	HAVING max(s.transfer OR s.level IN ('peer', 'dram')) OR NOT max(s.name LIKE '%\_miss' ESCAPE '\')
-) AS m ON m.event_id = a.event_id
+LEFT JOIN transfers AS v ON v.event_id = a.event_id AND v.source = a.source

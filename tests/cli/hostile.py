@@ -35,7 +35,8 @@ def complain(what, text):
 
 def commands():
     """Those of fsquery --help, with arguments where one needs any."""
-    needs = {"line": ["--rank", "1"], "layout": ["pool_before"], "sql": ["SELECT * FROM samples LIMIT 10"],
+    needs = {"line": ["--rank", "1"], "layout": ["pool_before"], "type": ["pool_before"],
+             "sql": ["SELECT * FROM samples LIMIT 10"],
              "analyze": None, "symbols": None}  # write: on their own below
     text = subprocess.run([FSQUERY, "--help"], capture_output=True, text=True, check=True).stdout
     for name in re.findall(r"^  ([a-z][a-z0-9-]*) ", text.split("Commands:")[1], re.M):

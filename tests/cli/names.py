@@ -114,7 +114,8 @@ def commands():
     text = subprocess.run([FSQUERY, "--help"], capture_output=True, text=True, check=True).stdout
     more = {"line": ["--rank", "1"]}
     for name in re.findall(r"^  ([a-z][a-z0-9-]*) ", text.split("Commands:")[1], re.M):
-        if name not in ("sql", "analyze", "symbols", "layout", "views", "schema", "digest"):
+        if name not in ("sql", "analyze", "symbols", "layout", "type", "views", "schema",
+                        "digest"):
             yield [name] + more.get(name, [])
     for table in ("trace", "thread", "comm", "dso", "event", "samples LIMIT 50", "line_accesses"):
         yield ["sql", f"SELECT * FROM {table}"]

@@ -2,7 +2,7 @@
 # Exit statuses of every command for good, bad and unusable arguments, and when colour is used.
 . "$CLI/lib.sh"
 
-"$FSINGEST" -q --db case.db "$SAMPLES/barrier.before.x86.c2c.data"
+"$FSINGEST" -q --db case.db --symbols "$SAMPLES/bin/x86_64" "$SAMPLES/barrier.before.x86.c2c.data"
 printf 'my notes\n%.0s' {1..100} >notes.txt
 
 # exits CODE ARGUMENT...: with a word on standard error where it is not 0
@@ -41,7 +41,7 @@ for command in "${commands[@]}"; do
 	attempt exits 2 --db notes.txt "$command" "${good[@]}"
 	attempt exits 2 --db . "$command" "${good[@]}"
 done
-for command in traces health top-lines pairs mem-bound c2c-stats; do
+for command in traces health top-lines pairs mem-bound types c2c-stats; do
 	exits 0 --db case.db "$command"
 	exits 1 --db case.db --trace nobody pairs
 	exits 1 --db case.db "$command" --columns no_such_column
