@@ -625,8 +625,9 @@ static int add_sample(struct fs_decoder *decoder, struct fs_batch *batch,
 
 	decoder->sample_records++;
 	if (!event || event == &session->file.events[session->file.event_count])
-		fs_loss_add(&session->loss, FS_LOSS_UNKNOWN_ID, 1, event ? 0 : record->size,
-			    record->offset, "record type 9");
+		fs_loss_add_numbered(&session->loss, FS_LOSS_UNKNOWN_ID, 1,
+				     event ? 0 : record->size, record->offset, "record type",
+				     record->type);
 	if (!event) {
 		fs_session_skip(session, record);
 		return 0;
@@ -634,10 +635,11 @@ static int add_sample(struct fs_decoder *decoder, struct fs_batch *batch,
 	type = event->attr.sample_type;
 	result = fs_sample_decode(&event->attr, &record->payload, &sample);
 	if (result != FS_SAMPLE_WHOLE)
-		fs_loss_add(&session->loss,
-			    result == FS_SAMPLE_SHORT ? FS_LOSS_BAD_SAMPLE : FS_LOSS_SAMPLE_TAIL, 1,
-			    result == FS_SAMPLE_SHORT ? record->size : 0, record->offset,
-			    "event %td", event - session->file.events);
+		fs_loss_add_numbered(&session->loss,
+				     result == FS_SAMPLE_SHORT ? FS_LOSS_BAD_SAMPLE
+							       : FS_LOSS_SAMPLE_TAIL,
+				     1, result == FS_SAMPLE_SHORT ? record->size : 0,
+				     record->offset, "event", event - session->file.events);
 	if (result == FS_SAMPLE_SHORT) {
 		fs_session_skip(session, record);
 		return 0;
@@ -679,11 +681,11 @@ static void note_spe_loss(struct fs_decoder *decoder, const struct fs_spe_loss *
 	if (!loss->count)
 		return;
 	if (spe->cpu != UINT32_MAX)
-		fs_loss_add(&decoder->session->loss, kind, loss->count, loss->bytes, offset,
-			    "cpu %u", spe->cpu);
+		fs_loss_add_numbered(&decoder->session->loss, kind, loss->count, loss->bytes,
+				     offset, "cpu", spe->cpu);
 	else
-		fs_loss_add(&decoder->session->loss, kind, loss->count, loss->bytes, offset,
-			    "thread %u", spe->tid);
+		fs_loss_add_numbered(&decoder->session->loss, kind, loss->count, loss->bytes,
+				     offset, "thread", spe->tid);
 	if (spe->time_ns)
 		fs_loss_add_time(&decoder->session->loss, kind, loss->count, spe->cpu, spe->time_ns,
 				 spe->time_ns);
@@ -747,8 +749,8 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 	spe->cpu = fs_read_u32(&payload);
 	if (payload.failed) {
 		fs_session_skip(session, record);
-		fs_loss_add(&session->loss, FS_LOSS_SHORT_RECORD, 1, record->size, record->offset,
-			    "record type %u", record->type);
+		fs_loss_add_numbered(&session->loss, FS_LOSS_SHORT_RECORD, 1, record->size,
+				     record->offset, "record type", record->type);
 		return 0;
 	}
 	if (spe->cpu >= FS_CPUS_MAX)
@@ -756,8 +758,8 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 	event = fs_session_spe_event(session, spe->cpu);
 	if (event == FS_NONE) {
 		fs_session_skip(session, record);
-		fs_loss_add(&session->loss, FS_LOSS_AUXTRACE_UNSUPPORTED, 1, record->raw.size,
-			    record->offset, "trace");
+		fs_loss_add_numbered(&session->loss, FS_LOSS_AUXTRACE_UNSUPPORTED, 1,
+				     record->raw.size, record->offset, "trace", -1);
 		return 0;
 	}
 	spe->event = (uint32_t)event;

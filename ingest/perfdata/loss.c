@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "ingest/perfdata/loss.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,7 @@ void fs_loss_init(struct fs_loss *loss)
 	*loss = (struct fs_loss){ 0 };
 	fs_table_init(&loss->entries, sizeof(struct fs_loss_key), sizeof(struct fs_loss_value));
 	fs_interner_init(&loss->scopes);
+	fs_table_init(&loss->numbers, sizeof(struct fs_loss_number_key), sizeof(uint64_t));
 	fs_table_init(&loss->windows, sizeof(struct fs_loss_window_key),
 		      sizeof(struct fs_loss_window));
 	loss->window_shift = WINDOW_SHIFT_FIRST;
@@ -33,6 +35,7 @@ void fs_loss_free(struct fs_loss *loss)
 {
 	fs_table_free(&loss->entries);
 	fs_interner_free(&loss->scopes);
+	fs_table_free(&loss->numbers);
 	fs_table_free(&loss->windows);
 }
 
@@ -42,37 +45,82 @@ static uint64_t add(uint64_t sum, uint64_t more)
 	return more > INT64_MAX - sum ? INT64_MAX : sum + more;
 }
 
-void fs_loss_add(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t count, uint64_t bytes,
-		 uint64_t offset, const char *scope_format, ...)
+static const char others[] = "others";
+
+/* The entry of a kind and scope, new or old; NULL when memory ran out. */
+static struct fs_loss_value *entry_of(struct fs_loss *loss, enum fs_loss_kind kind,
+				      const char *scope, uint32_t *ret_index)
 {
 	struct fs_loss_key key = { .kind = kind };
-	struct fs_loss_value *value;
+	struct fs_loss_value *value = NULL;
+	bool added = false;
+
+	/* a file may make up a new record type or CPU for each of its records */
+	if (loss->entries.count >= ENTRIES_MAX &&
+	    !fs_interner_find(&loss->scopes, scope, strlen(scope), &key.scope))
+		scope = others;
+	if (!fs_intern(&loss->scopes, scope, strlen(scope), &key.scope))
+		value = fs_table_put(&loss->entries, &key, ret_index, &added);
+	if (!value)
+		loss->overflowed = true;
+	else if (added)
+		value->first_offset = UINT64_MAX;
+	return value;
+}
+
+static void count(struct fs_loss_value *value, uint64_t more, uint64_t bytes, uint64_t offset)
+{
+	if (!value)
+		return;
+	value->count = add(value->count, more);
+	value->bytes = add(value->bytes, bytes);
+	if (offset < value->first_offset)
+		value->first_offset = offset;
+}
+
+void fs_loss_add(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t more, uint64_t bytes,
+		 uint64_t offset, const char *scope_format, ...)
+{
 	char scope[128];
 	va_list args;
-	bool added = false;
 
 	va_start(args, scope_format);
 	vsnprintf(scope, sizeof(scope), scope_format, args);
 	va_end(args);
-	/* a file may make up a new record type or CPU for each of its records */
-	if (loss->entries.count >= ENTRIES_MAX &&
-	    !fs_interner_find(&loss->scopes, scope, strlen(scope), &key.scope))
-		snprintf(scope, sizeof(scope), "others");
-	if (fs_intern(&loss->scopes, scope, strlen(scope), &key.scope)) {
-		loss->overflowed = true;
+	count(entry_of(loss, kind, scope, NULL), more, bytes, offset);
+}
+
+void fs_loss_add_numbered(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t more,
+			  uint64_t bytes, uint64_t offset, const char *scope, int64_t number)
+{
+	struct fs_loss_number_key key = { (uintptr_t)scope, kind, number };
+	const uint64_t *known = fs_table_get(&loss->numbers, &key);
+	struct fs_loss_value *value;
+	uint64_t *index;
+	char text[128];
+	uint32_t entry;
+
+	if (known) {
+		count(fs_table_value(&loss->entries, *known), more, bytes, offset);
 		return;
 	}
-	value = fs_table_put(&loss->entries, &key, NULL, &added);
-	if (!value) {
-		loss->overflowed = true;
+	if (loss->numbers.count >= ENTRIES_MAX && scope != others) {
+		fs_loss_add_numbered(loss, kind, more, bytes, offset, others, -1);
 		return;
 	}
-	if (added)
-		value->first_offset = UINT64_MAX;
-	value->count = add(value->count, count);
-	value->bytes = add(value->bytes, bytes);
-	if (offset < value->first_offset)
-		value->first_offset = offset;
+	if (number < 0)
+		snprintf(text, sizeof(text), "%s", scope);
+	else
+		snprintf(text, sizeof(text), "%s %" PRId64, scope, number);
+	value = entry_of(loss, kind, text, &entry);
+	count(value, more, bytes, offset);
+	if (!value)
+		return;
+	index = fs_table_put(&loss->numbers, &key, NULL, NULL);
+	if (index)
+		*index = entry;
+	else
+		loss->overflowed = true;
 }
 
 static bool add_window(struct fs_table *windows, const struct fs_loss_window_key *key,

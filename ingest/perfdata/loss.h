@@ -43,6 +43,12 @@ struct fs_loss_value {
 	uint64_t first_offset; /* UINT64_MAX: not in one place */
 };
 
+struct fs_loss_number_key {
+	uint64_t scope; /* address of the text before the number */
+	uint64_t kind;
+	int64_t number;
+};
+
 struct fs_loss_window_key {
 	uint32_t kind;
 	uint32_t cpu;	 /* UINT32_MAX: not told */
@@ -57,6 +63,7 @@ struct fs_loss_window {
 struct fs_loss {
 	struct fs_table entries; /* fs_loss_key -> fs_loss_value */
 	struct fs_interner scopes;
+	struct fs_table numbers; /* fs_loss_number_key -> u64 index in entries */
 	struct fs_table windows; /* fs_loss_window_key -> fs_loss_window */
 	unsigned int window_shift;
 	bool overflowed; /* memory ran out while noting a loss */
@@ -70,6 +77,13 @@ void fs_loss_free(struct fs_loss *loss);
 void fs_loss_add(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t count, uint64_t bytes,
 		 uint64_t offset, const char *scope_format, ...)
 	__attribute__((format(printf, 6, 7)));
+
+/*
+ * The same for what each record of a file may have, at the cost of a look into a table. The scope
+ * is a string literal, followed by a number unless that is below 0: "record type", 200.
+ */
+void fs_loss_add_numbered(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t count,
+			  uint64_t bytes, uint64_t offset, const char *scope, int64_t number);
 
 /* Note when and on which CPU (UINT32_MAX: not told) losses were that fs_loss_add() counts. */
 void fs_loss_add_time(struct fs_loss *loss, enum fs_loss_kind kind, uint64_t count, uint32_t cpu,

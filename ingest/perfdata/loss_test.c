@@ -102,6 +102,54 @@ START_TEST(windows_are_bounded)
 }
 END_TEST
 
+/* Numbered scopes are those of fs_loss_add(), also where a file makes up more than are told apart:
+ * nothing is lost. */
+START_TEST(numbers_are_scopes)
+{
+	enum { NUMBERS = 70000 };
+	struct fs_loss_key key = { .kind = FS_LOSS_UNKNOWN_RECORD };
+	const struct fs_loss_value *value;
+	uint64_t total = 0;
+	struct fs_loss loss;
+
+	fs_loss_init(&loss);
+	fs_loss_add(&loss, FS_LOSS_UNKNOWN_RECORD, 1, 8, 500, "record type %d", 7);
+	for (int round = 0; round < 2; round++)
+		for (int number = 0; number < NUMBERS; number++)
+			fs_loss_add_numbered(&loss, FS_LOSS_UNKNOWN_RECORD, 1, 8, 400,
+					     "record type", number);
+	fs_loss_add_numbered(&loss, FS_LOSS_BAD_SAMPLE, 3, 9, 1, "event", 7);
+	ck_assert(fs_interner_find(&loss.scopes, "record type 7", 13, &key.scope));
+	value = fs_table_get(&loss.entries, &key);
+	ck_assert(value->count == 3 && value->bytes == 24 && value->first_offset == 400);
+	for (size_t i = 0; i < loss.entries.count; i++) {
+		value = fs_table_value(&loss.entries, i);
+		total += value->count;
+	}
+	ck_assert_uint_eq(total, 2 * NUMBERS + 1 + 3);
+	ck_assert_uint_le(loss.entries.count, 4096 + 2);
+	ck_assert_uint_le(loss.numbers.count, 4096 + 2);
+	ck_assert(!loss.overflowed);
+	fs_loss_free(&loss);
+}
+END_TEST
+
+/* Without a number the scope is the text alone. */
+START_TEST(scope_without_number)
+{
+	struct fs_loss loss;
+	uint32_t scope;
+
+	fs_loss_init(&loss);
+	for (int i = 0; i < 3; i++)
+		fs_loss_add_numbered(&loss, FS_LOSS_LOST_RECORDS, 5, 0, 1, "trace", -1);
+	ck_assert_uint_eq(loss.entries.count, 1);
+	ck_assert(fs_interner_find(&loss.scopes, "trace", 5, &scope));
+	ck_assert_uint_eq(((struct fs_loss_value *)fs_table_value(&loss.entries, 0))->count, 15);
+	fs_loss_free(&loss);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("loss");
@@ -112,6 +160,8 @@ int main(void)
 	tcase_add_test(test_case, losses_by_cpu_and_time);
 	tcase_add_loop_test(test_case, windows_grow, 0, 2);
 	tcase_add_test(test_case, windows_are_bounded);
+	tcase_add_test(test_case, numbers_are_scopes);
+	tcase_add_test(test_case, scope_without_number);
 	suite_add_tcase(suite, test_case);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

@@ -340,7 +340,7 @@ static bool is_in_records(const struct fs_perf_file *file, struct fs_section sec
 static int read_feature_table(struct fs_perf_file *file, const uint64_t *bitmap,
 			      struct fs_loss *loss, unsigned int *ret_bad, struct fs_error *error)
 {
-	uint64_t at = file->data.offset + file->data.size;
+	uint64_t at = file->data_end;
 
 	for (unsigned int bit = 0; bit < FS_FEATURE_BITS; bit++) {
 		uint8_t bytes[16];
@@ -367,42 +367,93 @@ static int read_feature_table(struct fs_perf_file *file, const uint64_t *bitmap,
 		file->features[bit] = entry;
 		note_section(file, entry);
 	}
-	file->feature_table.offset = file->data.offset + file->data.size;
+	file->feature_table.offset = file->data_end;
 	file->feature_table.size = at - file->feature_table.offset;
 	note_section(file, file->feature_table);
 	return 0;
 }
 
+/* Records that follow each other; without any, both offsets are the end of what was searched. */
+struct run {
+	uint64_t begin, end;
+	size_t count;
+};
+
 /*
- * The first place in a part of the file where records follow each other, and how many do, up to
- * `most`; the end of the part if there is none. Nothing is noted: the walk meets the same damage.
+ * The first place in a part of the file where records follow each other, up to `most`. Nothing is
+ * noted: the walk meets the same damage.
  */
 static int find_records(const struct fs_perf_file *file, struct fs_section part, size_t most,
-			uint64_t *ret_offset, size_t *ret_count, struct fs_error *error)
+			struct run *ret_run, struct fs_error *error)
 {
 	struct fs_perf_file probe = *file;
 	struct fs_record record;
 	struct fs_cursor cursor;
 	bool more = true;
-	uint64_t next;
 	int code;
 
 	probe.data = part;
-	probe.data_end = next = part.offset + part.size;
-	*ret_offset = probe.data_end;
-	*ret_count = 0;
+	probe.data_end = part.offset + part.size;
+	*ret_run = (struct run){ probe.data_end, probe.data_end, 0 };
 	code = fs_cursor_open(&cursor, &probe, error);
-	while (!code && more && *ret_count < most) {
+	while (!code && more && ret_run->count < most) {
 		code = fs_cursor_next(&cursor, &record, &more, NULL, error);
-		if (code || !more || (*ret_count && record.offset != next))
+		if (code || !more || (ret_run->count && record.offset != ret_run->end))
 			break;
-		if (!*ret_count)
-			*ret_offset = record.offset;
-		next = record.raw.offset + record.raw.size;
-		++*ret_count;
+		if (!ret_run->count)
+			ret_run->begin = record.offset;
+		ret_run->end = record.raw.offset + record.raw.size;
+		ret_run->count++;
 	}
 	fs_cursor_close(&cursor);
 	return code;
+}
+
+/* Whether all of a feature table is at a place: sections follow each other behind it to the end. */
+static int is_feature_table(const struct fs_perf_file *file, const uint64_t *bitmap, uint64_t at,
+			    bool *ret_table, struct fs_error *error)
+{
+	uint64_t next = at;
+
+	*ret_table = false;
+	for (unsigned int i = 0; i < FS_FEATURE_BITS / 64; i++)
+		next += 16 * (uint64_t)__builtin_popcountll(bitmap[i]);
+	for (unsigned int bit = 0; bit < FS_FEATURE_BITS; bit++) {
+		uint8_t bytes[16];
+		struct fs_reader reader = fs_perf_reader(file, bytes, sizeof(bytes));
+		struct fs_section entry = { .offset = at, .size = sizeof(bytes) };
+
+		if (!(bitmap[bit / 64] >> bit % 64 & 1))
+			continue;
+		if (!in_file(file, entry))
+			return 0;
+		FS_TRY(fs_perf_read(file, at, bytes, sizeof(bytes), error));
+		at += sizeof(bytes);
+		entry = read_section(&reader);
+		if (entry.offset != next || !in_file(file, entry))
+			return 0;
+		next += entry.size;
+		*ret_table = true;
+	}
+	return 0;
+}
+
+/*
+ * perf record writes the features before it writes the size of the data into the header. Between
+ * the two, the table is where the records first stop.
+ */
+static int end_before_features(struct fs_perf_file *file, const uint64_t *bitmap,
+			       struct fs_error *error)
+{
+	struct fs_section part = { file->data.offset, file->size - file->data.offset };
+	bool is_table = false;
+	struct run run;
+
+	FS_TRY(find_records(file, part, SIZE_MAX, &run, error));
+	FS_TRY(is_feature_table(file, bitmap, run.count ? run.end : part.offset, &is_table, error));
+	if (is_table)
+		file->data_end = run.count ? run.end : part.offset;
+	return 0;
 }
 
 /*
@@ -473,7 +524,7 @@ static int settle_sections(struct fs_perf_file *file, struct header *header, str
 			   struct fs_error *error)
 {
 	uint64_t first = header->size == OLD_HEADER_SIZE ? OLD_HEADER_SIZE : HEADER_SIZE;
-	size_t count;
+	struct run run;
 
 	if (is_cut_before_data(file)) {
 		fs_loss_add(loss, FS_LOSS_TRUNCATED_FILE, 1, file->data.offset - file->size,
@@ -488,8 +539,9 @@ static int settle_sections(struct fs_perf_file *file, struct header *header, str
 		if (in_file(file, file->attrs) && file->attrs.offset >= OLD_HEADER_SIZE)
 			first = file->attrs.offset + file->attrs.size;
 		first = first < file->size ? first : file->size;
-		FS_TRY(find_records(file, (struct fs_section){ first, file->size - first }, 1,
-				    &file->data.offset, &count, error));
+		FS_TRY(find_records(file, (struct fs_section){ first, file->size - first }, 1, &run,
+				    error));
+		file->data.offset = run.begin;
 	}
 	if (!is_entry_size(header->attr_size))
 		note_header(loss, AT_ATTR_SIZE, "attr_size");
@@ -507,14 +559,13 @@ static int settle_data_offset(struct fs_perf_file *file, struct fs_loss *loss,
 			      struct fs_error *error)
 {
 	uint64_t begin = file->sections_end;
-	uint64_t offset;
-	size_t count;
+	struct run run;
 
 	if (begin < OLD_HEADER_SIZE || begin >= file->data.offset)
 		return 0;
-	FS_TRY(find_records(file, (struct fs_section){ begin, file->size - begin }, 2, &offset,
-			    &count, error));
-	if (offset != begin)
+	FS_TRY(find_records(file, (struct fs_section){ begin, file->size - begin }, 2, &run,
+			    error));
+	if (run.begin != begin)
 		return 0;
 	note_header(loss, AT_DATA_OFFSET, "data.offset");
 	if (file->data.size)
@@ -594,16 +645,15 @@ static int read_features(struct fs_perf_file *file, const struct header *header,
 	uint64_t end = file->data_end;
 	unsigned int good = 0;
 	unsigned int bad = 0;
-	uint64_t offset;
-	size_t count;
+	struct run run;
 
 	FS_TRY(read_feature_table(file, header->bitmap, loss, &bad, error));
 	for (unsigned int bit = 0; bit < FS_FEATURE_BITS; bit++)
 		good += file->has_feature[bit];
 	if (file->size > end && bad >= good) {
-		FS_TRY(find_records(file, (struct fs_section){ end, file->size - end }, 2, &offset,
-				    &count, error));
-		if (count == 2 && offset - end < UINT16_MAX) {
+		FS_TRY(find_records(file, (struct fs_section){ end, file->size - end }, 2, &run,
+				    error));
+		if (run.count == 2 && run.begin - end < UINT16_MAX) {
 			note_header(loss, AT_DATA_SIZE, "data.size");
 			memset(file->has_feature, 0, sizeof(file->has_feature));
 			file->feature_table = (struct fs_section){ 0 };
@@ -626,7 +676,11 @@ static int read_sections(struct fs_perf_file *file, struct header *header, struc
 	/* without attrs, their records may be in the data, as in a stream */
 	if (!file->event_count)
 		FS_TRY(fs_stream_read_head(file, loss, error));
-	if (file->unclean || file->data_end != file->data.offset + file->data.size)
+	if (file->unclean)
+		FS_TRY(end_before_features(file, header->bitmap, error));
+	else if (file->data_end != file->data.offset + file->data.size)
+		return 0;
+	if (file->unclean && file->data_end == file->size)
 		return 0;
 	return read_features(file, header, loss, error);
 }
@@ -662,8 +716,7 @@ static int recognise_damaged(struct fs_perf_file *file, const uint8_t *bytes,
 {
 	struct fs_section start = { 0, file->size < RECOGNISED_WITHIN ? file->size
 								      : RECOGNISED_WITHIN };
-	uint64_t offset = 0;
-	size_t count = 0;
+	struct run run = { 0 };
 
 	*ret_known = true;
 	for (int swap = 0; swap < 2; swap++) {
@@ -671,16 +724,16 @@ static int recognise_damaged(struct fs_perf_file *file, const uint8_t *bytes,
 		*ret_header = parse_header(file, bytes);
 		if (is_file_header(file, ret_header))
 			return 0;
-		FS_TRY(find_records(file, start, RECOGNISED_RECORDS, &offset, &count, error));
-		if (count == RECOGNISED_RECORDS)
+		FS_TRY(find_records(file, start, RECOGNISED_RECORDS, &run, error));
+		if (run.count == RECOGNISED_RECORDS)
 			break;
 	}
-	*ret_known = count == RECOGNISED_RECORDS;
+	*ret_known = run.count == RECOGNISED_RECORDS;
 	/* as a recorder leaves a file that it did not finish */
-	ret_header->size = offset == PIPE_HEADER_SIZE ? PIPE_HEADER_SIZE : HEADER_SIZE;
+	ret_header->size = run.begin == PIPE_HEADER_SIZE ? PIPE_HEADER_SIZE : HEADER_SIZE;
 	ret_header->attr_size = 0;
 	file->attrs = (struct fs_section){ 0 };
-	file->data = (struct fs_section){ .offset = offset };
+	file->data = (struct fs_section){ .offset = run.begin };
 	return find_attrs(file, error);
 }
 
@@ -689,8 +742,7 @@ static int recognise_header(struct fs_perf_file *file, const uint8_t *bytes,
 			    struct header *ret_header, struct fs_loss *loss, struct fs_error *error)
 {
 	bool known = recognise(file, bytes);
-	uint64_t offset;
-	size_t count;
+	struct run run;
 
 	if (!known) {
 		FS_TRY(recognise_damaged(file, bytes, ret_header, &known, error));
@@ -714,8 +766,8 @@ static int recognise_header(struct fs_perf_file *file, const uint8_t *bytes,
 		return 0;
 	FS_TRY(find_records(file,
 			    (struct fs_section){ PIPE_HEADER_SIZE, file->size - PIPE_HEADER_SIZE },
-			    1, &offset, &count, error));
-	if (offset == PIPE_HEADER_SIZE)
+			    1, &run, error));
+	if (run.begin == PIPE_HEADER_SIZE)
 		ret_header->size = PIPE_HEADER_SIZE;
 	return 0;
 }
@@ -732,6 +784,11 @@ static int read_header(struct fs_perf_file *file, struct fs_loss *loss, struct f
 			       "record finish",
 			       file->path);
 	FS_TRY(fs_perf_read(file, 0, bytes, have, error));
+	if (have < sizeof(uint64_t))
+		return fs_fail(error, FS_REFUSED,
+			       "%s: the file ends at offset %zu, inside the magic number of 8 "
+			       "bytes; record again and let perf record finish",
+			       file->path, have);
 	FS_TRY(recognise_header(file, bytes, &header, loss, error));
 	if (have < PIPE_HEADER_SIZE || (have < OLD_HEADER_SIZE && header.size != PIPE_HEADER_SIZE))
 		return fs_fail(error, FS_REFUSED,

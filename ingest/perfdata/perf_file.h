@@ -115,7 +115,7 @@ struct fs_perf_file {
 	struct fs_section data;
 	uint64_t data_end;     /* data.offset + what of the data section is there */
 	uint64_t sections_end; /* of the last section; later bytes belong to none */
-	bool unclean;	       /* data.size was 0: no features */
+	bool unclean;	       /* data.size was 0 */
 	bool swap;	       /* recorded in the other byte order */
 	/* records that were replaced by what they held */
 	uint64_t compressed_records, compressed2_records;

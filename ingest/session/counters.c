@@ -42,8 +42,9 @@ static int add_counter(struct handling *handling, const struct fs_counter *count
 
 static int unknown_counter(struct handling *handling)
 {
-	fs_loss_add(&handling->session->loss, FS_LOSS_UNKNOWN_COUNTER, 1, handling->record->size,
-		    handling->record->offset, "record type %u", handling->record->type);
+	fs_loss_add_numbered(&handling->session->loss, FS_LOSS_UNKNOWN_COUNTER, 1,
+			     handling->record->size, handling->record->offset, "record type",
+			     handling->record->type);
 	return 0;
 }
 

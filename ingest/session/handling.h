@@ -25,17 +25,18 @@ static inline int no_memory(struct handling *handling)
 
 static inline int too_short(struct handling *handling)
 {
-	fs_loss_add(&handling->session->loss, FS_LOSS_SHORT_RECORD, 1, handling->record->size,
-		    handling->record->offset, "record type %u", handling->record->type);
+	fs_loss_add_numbered(&handling->session->loss, FS_LOSS_SHORT_RECORD, 1,
+			     handling->record->size, handling->record->offset, "record type",
+			     handling->record->type);
 	handling->skipped = true;
 	return 0;
 }
 
-/* Something of a record that is deliberately not kept. */
+/* Something of a record that is deliberately not kept; what is a string literal. */
 static inline int unused(struct handling *handling, const char *what)
 {
-	fs_loss_add(&handling->session->loss, FS_LOSS_UNUSED_RECORD, 1, handling->record->size,
-		    handling->record->offset, "%s", what);
+	fs_loss_add_numbered(&handling->session->loss, FS_LOSS_UNUSED_RECORD, 1,
+			     handling->record->size, handling->record->offset, what, -1);
 	return 0;
 }
 
@@ -62,9 +63,9 @@ static inline void note_loss(struct handling *handling, enum fs_loss_kind kind, 
 	uint32_t cpu = cpu_of(handling);
 
 	if (cpu != UINT32_MAX)
-		fs_loss_add(loss, kind, count, 0, offset, "cpu %u", cpu);
+		fs_loss_add_numbered(loss, kind, count, 0, offset, "cpu", cpu);
 	else
-		fs_loss_add(loss, kind, count, 0, offset, "trace");
+		fs_loss_add_numbered(loss, kind, count, 0, offset, "trace", -1);
 	if (handling->id.time)
 		fs_loss_add_time(loss, kind, count, cpu, handling->id.time, handling->id.time);
 }

@@ -35,8 +35,9 @@ static int take_build_id(struct handling *handling, const uint8_t *identity, int
 	uint32_t id;
 
 	if (length > 20) {
-		fs_loss_add(&handling->session->loss, FS_LOSS_BAD_BUILD_ID, 1, 0,
-			    handling->record->offset, "record type %u", handling->record->type);
+		fs_loss_add_numbered(&handling->session->loss, FS_LOSS_BAD_BUILD_ID, 1, 0,
+				     handling->record->offset, "record type",
+				     handling->record->type);
 		return 0;
 	}
 	if (!fs_build_id_is_told(identity + 4, length))
@@ -394,8 +395,9 @@ static int handle_build_id(struct handling *handling)
 
 static int handle_compressed(struct handling *handling)
 {
-	fs_loss_add(&handling->session->loss, FS_LOSS_COMPRESSED_RECORD, 1, handling->record->size,
-		    handling->record->offset, "record type %u", handling->record->type);
+	fs_loss_add_numbered(&handling->session->loss, FS_LOSS_COMPRESSED_RECORD, 1,
+			     handling->record->size, handling->record->offset, "record type",
+			     handling->record->type);
 	handling->skipped = true;
 	return 0;
 }
@@ -500,8 +502,8 @@ static int handle(struct fs_session *session, const struct fs_record *record, bo
 		return 0;
 	}
 	if (!is_known(type)) {
-		fs_loss_add(&session->loss, FS_LOSS_UNKNOWN_RECORD, 1, record->size, record->offset,
-			    "record type %u", type);
+		fs_loss_add_numbered(&session->loss, FS_LOSS_UNKNOWN_RECORD, 1, record->size,
+				     record->offset, "record type", type);
 		*ret_skipped = true;
 		return 0;
 	}

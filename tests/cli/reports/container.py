@@ -29,9 +29,17 @@ def trial_a1_killed():
 
 
 def trial_a1_race():
-    """The reader came before the size was written: the features behind the records make no records."""
+    """The reader came before the size was written: the features stand behind the records, and are read."""
+    for order in "<>":
+        outcome = check_unclean(small(order=order).file({"data.size": 0}), 40)
+        expect("losses", outcome.losses(), ["unclean_end"])
+        expect("host name", outcome.value("SELECT hostname FROM trace"), "host")
+
+
+def trial_a1_race_torn():
+    """The last feature is cut off: what stands behind the records makes no records, and is counted."""
     recording = small()
-    content = recording.file({"data.size": 0})
+    content = recording.file({"data.size": 0})[:-3]
     outcome = check_unclean(content, 40)
     expect("records of other types", outcome.losses("info"), [])
     expect("bytes that are none", sum(outcome.loss(kind)[1] for kind in outcome.losses()),
