@@ -26,6 +26,7 @@ enum {
 	/* a file without its header is recognised by so many records in a row near its start */
 	RECOGNISED_RECORDS = 16,
 	RECOGNISED_WITHIN = 1 << 20,
+	FIRST_RECORDS = 1 << 20, /* records can be told from so much */
 };
 
 /* Offsets of the header's fields. */
@@ -414,6 +415,7 @@ static int is_feature_table(const struct fs_perf_file *file, const uint64_t *bit
 			    bool *ret_table, struct fs_error *error)
 {
 	uint64_t next = at;
+	bool found = false;
 
 	*ret_table = false;
 	for (unsigned int i = 0; i < FS_FEATURE_BITS / 64; i++)
@@ -433,8 +435,9 @@ static int is_feature_table(const struct fs_perf_file *file, const uint64_t *bit
 		if (entry.offset != next || !in_file(file, entry))
 			return 0;
 		next += entry.size;
-		*ret_table = true;
+		found = true;
 	}
+	*ret_table = found;
 	return 0;
 }
 
@@ -559,12 +562,14 @@ static int settle_data_offset(struct fs_perf_file *file, struct fs_loss *loss,
 			      struct fs_error *error)
 {
 	uint64_t begin = file->sections_end;
+	struct fs_section part = { .offset = begin };
 	struct run run;
 
 	if (begin < OLD_HEADER_SIZE || begin >= file->data.offset)
 		return 0;
-	FS_TRY(find_records(file, (struct fs_section){ begin, file->size - begin }, 2, &run,
-			    error));
+	/* only what is right there counts: the rest may be a hole of gigabytes */
+	part.size = file->size - begin < FIRST_RECORDS ? file->size - begin : FIRST_RECORDS;
+	FS_TRY(find_records(file, part, 2, &run, error));
 	if (run.begin != begin)
 		return 0;
 	note_header(loss, AT_DATA_OFFSET, "data.offset");

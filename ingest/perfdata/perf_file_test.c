@@ -2,6 +2,7 @@
 #include "ingest/perfdata/perf_file.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -446,14 +447,53 @@ START_TEST(an_unfinished_file_is_read_to_its_end)
 	open_bytes(&opened, file.bytes.data, _i ? file.bytes.size : file.table);
 	ck_assert_int_eq(opened.code, 0);
 	ck_assert(opened.file.unclean);
-	ck_assert(!opened.file.has_feature[FS_FEATURE_HOSTNAME]);
+	/* the table behind the records is whole, and found */
+	ck_assert_int_eq(opened.file.has_feature[FS_FEATURE_HOSTNAME], _i);
 	ck_assert_uint_eq(lost(&opened, FS_LOSS_UNCLEAN_END).count, 1);
-	ck_assert_uint_ge(walk(&opened).records, 3);
+	ck_assert_uint_eq(walk(&opened).records, 3);
 	close_opened(&opened);
 	/* and one that ends with its attrs is an empty recording, not an endless loop */
 	open_bytes(&opened, file.bytes.data, file.data_offset);
 	ck_assert_int_eq(opened.code, 0);
 	ck_assert_uint_eq(walk(&opened).records, 0);
+	close_opened(&opened);
+	test_file_free(&file);
+}
+END_TEST
+
+/* Records and features beyond 4 GiB, behind a hole: offsets have 64 bits, and nobody reads the
+ * hole. */
+START_TEST(sections_far_off)
+{
+	const uint64_t hole = 5ull << 30;
+	struct test_file file;
+	struct opened opened;
+	char path[64];
+	int fd;
+
+	make_small(&file);
+	for (size_t at = file.table; at < file.table + 32; at += 16) {
+		uint64_t offset;
+
+		memcpy(&offset, file.bytes.data + at, sizeof(offset));
+		test_set_u64(&file.bytes, at, offset + hole);
+	}
+	test_set_u64(&file.bytes, 40, file.data_offset + hole);
+	test_save(file.bytes.data, file.data_offset, path);
+	fd = open(path, O_WRONLY);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pwrite(fd, file.bytes.data + file.data_offset,
+				file.bytes.size - file.data_offset,
+				(off_t)(file.data_offset + hole)),
+			 (ssize_t)(file.bytes.size - file.data_offset));
+	close(fd);
+	opened = (struct opened){ 0 };
+	fs_loss_init(&opened.loss);
+	ck_assert_int_eq(fs_perf_open(&opened.file, path, &opened.loss, &opened.error), 0);
+	unlink(path);
+	ck_assert_uint_eq(walk(&opened).records, 3);
+	ck_assert(opened.file.has_feature[FS_FEATURE_HOSTNAME]);
+	ck_assert_uint_eq(lost(&opened, FS_LOSS_BAD_HEADER).count, 0);
 	close_opened(&opened);
 	test_file_free(&file);
 }
@@ -763,6 +803,7 @@ static void add_damage_tests(TCase *tests)
 	tcase_add_test(tests, what_is_no_file_is_refused);
 	tcase_add_test(tests, a_file_cut_anywhere);
 	tcase_add_loop_test(tests, an_unfinished_file_is_read_to_its_end, 0, 2);
+	tcase_add_test(tests, sections_far_off);
 	tcase_add_loop_test(tests, record_sizes_that_cannot_be, 0, 6);
 	tcase_add_loop_test(tests, id_lists_outside_the_file, 0, 6);
 	tcase_add_test(tests, events_that_share_a_list_cannot_exhaust_memory);

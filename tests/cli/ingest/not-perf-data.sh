@@ -6,12 +6,15 @@
 head -c 60 "$SAMPLES/barrier.before.x86.c2c.data" >short.data
 head -c 5000 /dev/urandom >noise.data
 printf 'PERFILE2' >magic.data
+printf 'PERF' >tiny.data
 printf 'hello, world\n%.0s' {1..200} >text.data
 mkdir directory
-for file in empty.data short.data noise.data magic.data text.data directory missing.data; do
+for file in empty.data short.data noise.data magic.data tiny.data text.data directory missing.data; do
 	ingest_exits 2 "$file" "$file"
 	grep -q "$file" ingest.err || fail "$file: the complaint does not name the file: $(cat ingest.err)"
 done
+ingest_exits 2 tiny.data tiny.data
+grep -q 'ends at offset 4' ingest.err || fail "4 bytes are shown as more: $(cat ingest.err)"
 
 # One bad file among several refuses the lot or keeps only whole traces.
 status=0
