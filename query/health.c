@@ -13,7 +13,10 @@ static const struct fs_query_column columns[] = {
 		  "What it concerns: file, an event, a DSO, a record type, a question"),
 	FS_COLUMN("count", "COUNT", INTEGER, FS_SHOW_DEFAULT, NULL, "How many"),
 	FS_COLUMN("bytes", "BYTES", INTEGER, 0, NULL, "Bytes of the file that it concerns"),
-	FS_COLUMN("first_offset", "OFFSET", OFFSET, 0, NULL, "File offset of the first occurrence"),
+	FS_COLUMN(
+		"first_offset", "OFFSET", OFFSET, 0, NULL,
+		"File offset of the first occurrence; of records that were compressed or lie in a "
+		"directory: in their joined copy"),
 	FS_COLUMN("description", "DESCRIPTION", TEXT, FS_SHOW_DEFAULT | FS_SHOW_WRAP, NULL,
 		  "A sentence"),
 };
