@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Absurd sizes and offsets in the header, the records and the feature sections.
+# Absurd sizes and offsets in the header, the records and the feature sections. With ALL=1 in the
+# environment more values, in every feature: twice as many attempts.
 . "$CLI/lib.sh"
 
 file=$SAMPLES/barrier.before.x86.c2c.data
@@ -12,7 +13,12 @@ try()
 	attempt ingest_exits "$1" "${2##*/}: ${*:3}" bad.data
 }
 
-huge=(0xffffffffffffffff 0x8000000000000000 0x1000000000000000 0x10000000000)
+huge=(0xffffffffffffffff 0x10000000000)
+features=(3 9 12 13 14 21) # a string, numbers, events, topologies, groups
+if [[ ${ALL-} ]]; then
+	huge+=(0x8000000000000000 0x1000000000000000)
+	features=({2..14} 16 20 21 22)
+fi
 for value in "${huge[@]}"; do
 	for field in attr_size attrs.offset attrs.size data.offset data.size; do
 		try '2|3' "$file" header "$field" "$value"
@@ -67,7 +73,7 @@ for kind in 69 70 73 74 79; do
 done
 
 # Each feature section: beyond the file, over its end, empty, and with an absurd first count.
-for number in {2..14} 16 20 21 22; do
+for number in "${features[@]}"; do
 	try 3 "$file" feature "$number" offset 0x4000000000000
 	try 3 "$file" feature "$number" offset 0xfffffffffffffff8
 	try 3 "$file" feature "$number" size 0x4000000000000
