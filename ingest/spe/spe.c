@@ -16,7 +16,9 @@
  * A stream has few kinds of records, and all of one kind have their packets at the same places.
  * So a record that was walked leaves its layout: which bytes are headers, and where the payloads
  * stand. A record with the same headers at these places would be walked the same way; its fields
- * are loaded from there without looking at packets at all, which is five times as fast.
+ * are loaded from there without looking at packets at all, which is five times as fast. Which of
+ * the layouts to try first is looked up by the byte in which they differ most: kinds come in no
+ * order, so a search through them would be mispredicted at every change.
  *
  * Searches look ahead on a budget proportional to the range, and do with the first header alone
  * once it is spent, so time is linear whatever the bytes are.
@@ -503,11 +505,8 @@ static void resynchronise(struct fs_spe_decoder *decoder, size_t start)
 	lose(&decoder->resync, bad, decoder->reader.offset - start);
 }
 
-/* The start of a range may be the rest of a record, so its first record teaches nothing. */
-static inline void count_record(struct fs_spe_decoder *decoder, struct fs_spe_record *record)
+static inline void count_record(struct fs_spe_decoder *decoder, const struct fs_spe_record *record)
 {
-	if (decoder->records + 1 >= LEARNED)
-		learn_start(decoder, decoder->reader.data[record->offset]);
 	decoder->terminator_size = record->present & FS_SPE_HAS_TIMESTAMP ? 9 : 1;
 	decoder->records++;
 	decoder->record_bytes += record->size;
@@ -563,6 +562,45 @@ static bool place_packets(struct fs_spe_layout *layout, const uint8_t *bytes, si
 	return true;
 }
 
+/* How many values the byte at `at` has in the layouts; 0 where it is not a header in each. */
+static unsigned int count_values(const struct fs_spe_decoder *decoder, unsigned int at)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < decoder->layout_count; i++) {
+		const struct fs_spe_layout *layout = &decoder->layouts[i];
+		uint8_t header = ((const uint8_t *)layout->header)[at];
+		unsigned int same = 0;
+
+		if (!((const uint8_t *)layout->mask)[at])
+			return 0;
+		while (((const uint8_t *)decoder->layouts[same].header)[at] != header)
+			same++;
+		count += same == i;
+	}
+	return count;
+}
+
+/* Choose the byte by which to look up the layout to try first. */
+static void choose_key(struct fs_spe_decoder *decoder)
+{
+	unsigned int most = 0;
+
+	for (unsigned int at = 0; at < LAYOUT_BYTES; at++) {
+		unsigned int count = count_values(decoder, at);
+
+		if (count > most) {
+			most = count;
+			decoder->key_at = (uint8_t)at;
+		}
+	}
+	for (unsigned int i = decoder->layout_count; i-- > 0;) {
+		const uint8_t *header = (const uint8_t *)decoder->layouts[i].header;
+
+		decoder->by_key[header[decoder->key_at]] = (uint8_t)i;
+	}
+}
+
 static void learn_layout(struct fs_spe_decoder *decoder, const struct fs_spe_record *record)
 {
 	struct fs_spe_layout layout = {
@@ -581,6 +619,7 @@ static void learn_layout(struct fs_spe_decoder *decoder, const struct fs_spe_rec
 	decoder->next_layout = (decoder->next_layout + 1) % FS_SPE_LAYOUTS;
 	if (decoder->layout_count < FS_SPE_LAYOUTS)
 		decoder->layout_count++;
+	choose_key(decoder);
 }
 
 /* Two words, loaded from any address. */
@@ -659,24 +698,39 @@ static inline void load_fields(const struct fs_spe_layout *layout, const uint8_t
 
 #undef FIELD
 
+/* The layout of the record at `bytes`, NULL if none is known. */
+static inline const struct fs_spe_layout *find_layout(const struct fs_spe_decoder *decoder,
+						      const uint8_t *bytes)
+{
+	const struct fs_spe_layout *layout =
+		&decoder->layouts[decoder->by_key[bytes[decoder->key_at]]];
+
+	if (has_layout(layout, bytes))
+		return layout;
+	for (unsigned int i = 0; i < decoder->layout_count; i++) {
+		if (has_layout(&decoder->layouts[i], bytes))
+			return &decoder->layouts[i];
+	}
+	return NULL;
+}
+
 /* A record of a layout that is known; false: it must be walked. */
 static inline bool load_record(struct fs_spe_decoder *decoder, struct fs_spe_record *ret_record)
 {
 	struct fs_reader *reader = &decoder->reader;
 	const uint8_t *bytes = reader->data + reader->offset;
+	const struct fs_spe_layout *layout;
 
 	if (reader->size - reader->offset < LAYOUT_READ)
 		return false;
-	for (unsigned int i = 0; i < decoder->layout_count; i++) {
-		if (!has_layout(&decoder->layouts[i], bytes))
-			continue;
-		load_fields(&decoder->layouts[i], bytes, ret_record);
-		ret_record->offset = reader->offset;
-		reader->offset += ret_record->size;
-		count_record(decoder, ret_record);
-		return true;
-	}
-	return false;
+	layout = find_layout(decoder, bytes);
+	if (!layout)
+		return false;
+	load_fields(layout, bytes, ret_record);
+	ret_record->offset = reader->offset;
+	reader->offset += ret_record->size;
+	count_record(decoder, ret_record);
+	return true;
 }
 
 void fs_spe_begin(struct fs_spe_decoder *decoder, const void *data, size_t size,
@@ -692,7 +746,17 @@ void fs_spe_begin(struct fs_spe_decoder *decoder, const void *data, size_t size,
 		.terminator_size = packet_lengths[HEADER_TIMESTAMP],
 	};
 	decoder->budget = LOOKAHEAD * (uint64_t)size;
+	decoder->layouts[0].header[0] = 1; /* with a mask of 0: no record has it */
 	learn_start(decoder, HEADER_ADDRESS);
+}
+
+/* The start of a range may be the rest of a record, so its first record teaches nothing. */
+static void learn_record(struct fs_spe_decoder *decoder, const struct fs_spe_record *record)
+{
+	if (decoder->records < LEARNED)
+		return;
+	learn_start(decoder, decoder->reader.data[record->offset]);
+	learn_layout(decoder, record);
 }
 
 /* Walk the record at reader.offset, which is no padding. False if it gave none. */
@@ -707,7 +771,7 @@ static bool walk_record(struct fs_spe_decoder *decoder, struct fs_spe_record *re
 		if (reader->offset - start <= FS_SPE_RECORD_MAX) {
 			ret_record->size = (uint16_t)(reader->offset - start);
 			count_record(decoder, ret_record);
-			learn_layout(decoder, ret_record);
+			learn_record(decoder, ret_record);
 			return true;
 		}
 		lose(&decoder->resync, start, reader->offset - start);
