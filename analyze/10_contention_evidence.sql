@@ -48,7 +48,15 @@ SELECT e.id, e.role, coalesce(e.role, '') IN ('watch_write', 'watch_access') AS 
                         NOT max(s.name LIKE '%\_miss' ESCAPE '\'), 0)
         FROM code_total t JOIN source_class s ON s.id = t.source
         WHERE t.trace_id = :trace AND t.event_id = e.id AND s.name NOT IN ('none', 'unknown')
-       ) AS sees_transfer
+       ) AS sees_transfer,
+       -- whether it tells that a line was modified in another core: not where all that came from
+       -- another core is of unknown state, unless the CPU is a HIP12, whose codes tell
+       (SELECT coalesce(max(s.dirty), 0) OR NOT coalesce(max(s.transfer AND s.dirty IS NULL), 0) OR
+               EXISTS (SELECT 1 FROM cpu WHERE trace_id = :trace AND midr >> 24 & 255 = 72
+                           AND midr >> 4 & 4095 = 3334)
+        FROM code_total t JOIN source_class s ON s.id = t.source
+        WHERE t.trace_id = :trace AND t.event_id = e.id
+       ) AS sees_dirty
 FROM event e,
      (SELECT coalesce(max(role = 'store'), 0) AS store, coalesce(max(role = 'load'), 0) AS load
       FROM event WHERE trace_id = :trace AND samples > 0) x
@@ -158,8 +166,8 @@ SELECT DISTINCT space, line & -line_size, line_size FROM strongest, t_program OR
 DROP TABLE IF EXISTS temp.t_cell;
 CREATE TEMP TABLE t_cell (line_id INTEGER, offset INTEGER, op INTEGER, code_id INTEGER,
     thread_id INTEGER, cpu INTEGER, width INTEGER, site INTEGER, samples, operations, writes,
-    misses, miss_operations, unsure_operations, uncosted, hits_hidden, method, told, transfers,
-    hitm_local, hitm_remote, peer_local, peer_remote, dirty_snoops, latency_samples, latency_sum,
+    misses, miss_operations, unsure_operations, uncosted, hits_hidden, method, told, dirty_told,
+    transfers, hitm_local, hitm_remote, peer_local, peer_remote, dirty_snoops, latency_samples, latency_sum,
     excess, first_ns INTEGER, last_ns INTEGER);
 INSERT INTO t_cell
 SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(max(width), 0) AS width,
@@ -170,7 +178,8 @@ SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(max(width), 0) AS 
        total(CASE WHEN unsure THEN misses * weight END) AS unsure_operations,
        total(CASE WHEN latency_samples = 0 OR base IS NULL THEN misses * weight END) AS uncosted,
        max(hits_hidden) AS hits_hidden, max(method) AS method,
-       sum(told * samples) AS told, sum(transfer * samples) AS transfers,
+       sum(told * samples) AS told, sum(told * sees_dirty * samples) AS dirty_told,
+       sum(transfer * samples) AS transfers,
        sum((source = 7) * samples) AS hitm_local, sum((source = 8) * samples) AS hitm_remote,
        sum((source IN (6, 9)) * samples) AS peer_local,
        sum((source IN (10, 11)) * samples) AS peer_remote,
@@ -199,7 +208,7 @@ FROM (SELECT l.id AS line_id, a.addr - l.line AS offset,
              e.threshold IS NOT NULL AS hits_hidden,
              CASE WHEN e.sees_source THEN 0 ELSE 2 END AS method,
              e.sees_transfer AND s.name NOT IN ('none', 'unknown') AS told,
-             a.source, s.transfer, a.dirty_snoops, a.latency_samples, a.latency_sum,
+             e.sees_dirty, a.source, s.transfer, a.dirty_snoops, a.latency_samples, a.latency_sum,
              coalesce(bc.base, bo.base) AS base, a.first_ns, a.last_ns
       FROM access a
            CROSS JOIN t_line l ON l.line = a.line & -(SELECT line_size FROM t_program)
@@ -220,7 +229,7 @@ INSERT INTO t_cell
 SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(width, 0), coalesce(site, 0),
        samples, samples * weight, CASE WHEN op IN (2, 3) THEN samples * weight ELSE 0.0 END,
        samples, samples * weight, 0.0, samples * weight,
-       0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, first_ns, last_ns
+       0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, first_ns, last_ns
 FROM (SELECT line_id, offset, code_id, thread_id, cpu, width, site, weight, kind.op,
              first_ns, last_ns,
              CASE WHEN kind.op = 1 THEN any_access - writes ELSE writes END AS samples

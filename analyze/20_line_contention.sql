@@ -16,14 +16,15 @@
 
 DROP TABLE IF EXISTS temp.t_total;
 CREATE TEMP TABLE t_total (line_id INTEGER PRIMARY KEY, samples, operations, loads, stores,
-    atomics, writes, told, transfers, hitm_local, hitm_remote, peer_local, peer_remote,
+    atomics, writes, told, dirty_told, transfers, hitm_local, hitm_remote, peer_local, peer_remote,
     dirty_snoops, misses, hits_hidden, method, latency_samples, latency_sum, excess, costed,
     offsets, threads, cpus, nodes, split);
 INSERT INTO t_total
 SELECT c.line_id, sum(samples), sum(operations), total(CASE WHEN op = 1 THEN samples END),
        total(CASE WHEN op = 2 THEN samples END), total(CASE WHEN op = 3 THEN samples END),
-       sum(writes), sum(told), sum(transfers), sum(hitm_local), sum(hitm_remote), sum(peer_local),
-       sum(peer_remote), sum(dirty_snoops), sum(misses), max(hits_hidden), max(method),
+       sum(writes), sum(told), sum(dirty_told), sum(transfers), sum(hitm_local), sum(hitm_remote),
+       sum(peer_local), sum(peer_remote), sum(dirty_snoops), sum(misses), max(hits_hidden),
+       max(method),
        sum(latency_samples), sum(latency_sum), total(excess), total(miss_operations - uncosted),
        count(DISTINCT offset), count(DISTINCT thread_id), count(DISTINCT c.cpu),
        count(DISTINCT o.node),
@@ -240,8 +241,8 @@ FROM (SELECT CASE WHEN v.confidence IS NOT NULL THEN 0
                   ELSE 1 END AS tier,
              v.cost, l.line, l.size, nullif(l.space, -1) AS space_id, v.verdict, v.confidence,
              t.samples, t.loads, t.stores, t.atomics,
-             CASE WHEN t.told THEN t.hitm_local END AS hitm_local,
-             CASE WHEN t.told THEN t.hitm_remote END AS hitm_remote,
+             CASE WHEN t.dirty_told THEN t.hitm_local END AS hitm_local,
+             CASE WHEN t.dirty_told THEN t.hitm_remote END AS hitm_remote,
              CASE WHEN t.told THEN t.peer_local END AS peer_local,
              CASE WHEN t.told THEN t.peer_remote END AS peer_remote, t.misses,
              e.n_attributed - e.n_true AS misses_false,

@@ -317,7 +317,7 @@ static const struct fs_listing listing = {
 		":trace AND f.line = :line AND f.space_id IS :space AND NOT EXISTS (SELECT 1 FROM "
 		"data_field AS d WHERE d.trace_id = :trace AND d.space_id IS :space AND d.addr "
 		"BETWEEN f.line + f.offset AND f.line + f.offset + f.size - 1)) WHERE 1",
-	.order = "hitm + peer DESC, samples DESC, offset, op, pc",
+	.order = "coalesce(hitm, 0) + peer DESC, samples DESC, offset, op, pc",
 	.filters = { [FS_FILTER_PID] = { "pid" },
 		     [FS_FILTER_TID] = { "tid" },
 		     [FS_FILTER_COMM] = { "comm" },

@@ -44,6 +44,8 @@ static const char content[] =
 	"(1, 1, 4096, 4148, 1, 3, 1, 1, 0, 7, 12, 12, 12, 0, 12, 1200, x'240c'),"
 	"(1, 1, 4096, 4148, 1, 3, 1, 1, 1, 7, 8, 8, 8, 0, 8, 800, x'2408'),"
 	"(1, 1, 4096, 4152, 1, 1, 2, 2, 5, 9, 10, 10, 10, 0, 0, 0, NULL);"
+	"INSERT INTO code_total (trace_id, event_id, op, source, samples, period, latency_samples, "
+	"latency_sum) VALUES (1, 1, 3, 7, 20, 20, 20, 2000), (1, 1, 1, 9, 10, 10, 0, 0);"
 	"INSERT INTO line_total VALUES (1, 1, 4096, 2, 30, 10, 0, 20, 30, 20, 2000), "
 	"(1, 2, 4096, 1, 1, 1, 0, 0, 0, 1, 4);"
 	"INSERT INTO line_finding (trace_id, rank, line, size, space_id, verdict, confidence, "
@@ -534,6 +536,7 @@ START_TEST(test_digest)
 	       "22, "
 	       "a_function_id = 11, b_function_id = 12;"
 	       "UPDATE mem_bound_finding SET trace_id = 5, function_id = 11, dso_id = 3;"
+	       "UPDATE code_total SET trace_id = 5, event_id = 9;"
 	       "UPDATE loss SET trace_id = 5;");
 	strcpy(path, other);
 	ck_assert_int_eq(run("digest"), 0);

@@ -175,9 +175,9 @@ struct fs_spe_decoder {
 	struct fs_spe_layout layouts[FS_SPE_LAYOUTS];
 	unsigned int layout_count, next_layout, layouts_learned;
 	uint8_t key_at, by_key[256]; /* the layout to try first, by the record's byte at key_at */
-	uint64_t starts[4];	/* bit set of header bytes that records begin with */
-	size_t terminator_size; /* of the last whole record */
-	uint64_t budget;	/* packets that searches may still look at */
+	uint64_t starts[4];	     /* bit set of header bytes that records begin with */
+	size_t terminator_size;	     /* of the last whole record */
+	uint64_t budget;	     /* packets that searches may still look at */
 };
 
 /*

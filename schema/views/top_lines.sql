@@ -67,7 +67,7 @@ SELECT
 	f.hitm_remote,
 	f.peer_local,
 	f.peer_remote,
-	f.hitm_local + f.hitm_remote + f.peer_local + f.peer_remote AS transfers,
+	coalesce(f.hitm_local + f.hitm_remote, 0) + f.peer_local + f.peer_remote AS transfers,
 	f.threads,
 	f.cpus,
 	f.nodes,
