@@ -6,11 +6,11 @@ need perf
 [[ -d $SHARED/traces ]] || skip "$SHARED/traces is absent"
 
 for file in "$SHARED"/traces/*/*.{spe,c2c}.data "$SHARED"/corpus/files/{044f539cd87f,ac4b4bd1369f}.data; do
-	(($(stat -c %s "$file") > 4000000)) || compare_by c2c_stats.py "$file"
+	compare_by c2c_stats.py "$file"
 done
 # Cores that perf 6.1 has no table for are read by their event bits.
 for name in kunpeng920.meta1 n1.branches.datamaps.migrate; do
 	python3 "$CLI/oracle/scramble.py" "$SHARED/traces/spe-variants/$name.spe.data" "$name.scrambled.data" 1
 	compare_by c2c_stats.py "$name.scrambled.data"
 done
-finish_comparisons 45
+finish_comparisons 48
