@@ -218,7 +218,7 @@ class Walk:
         self.content, self.size = content, len(content)
         self.gaps = gaps
         self.sums = collections.Counter()
-        self.attrs, self.ids, self.names = [], {}, {}
+        self.attrs, self.first_ids, self.ids, self.names = [], [], {}, {}
         self.spe_types, self.raw, self.faults = set(), 0, []
         self.spooled = False
         self.claims = []
@@ -267,6 +267,7 @@ class Walk:
         for ident in ids:
             self.ids.setdefault(ident, len(self.attrs))
         self.attrs.append(attr)
+        self.first_ids.append(ids[0] if ids else None)
 
     def features(self, table):
         words = list(struct.unpack_from(self.order + "4Q", self.content, 72))
@@ -286,17 +287,30 @@ class Walk:
         self.claim(table, at - table, 3, ("section", "feature table"))
 
     def describe(self, reader):
-        """The events' names, for Arm SPE's."""
+        """The events' names, for Arm SPE's, and what the attrs section does not have of them."""
+        known = dict(self.ids)
         try:
             count, size = reader.u32(), reader.u32()
             for place in range(min(count, 65536)):
+                at = reader.at
                 reader.skip(size)
-                ids, length = reader.u32(), reader.u32()
+                attr = bytes(reader.content[at:reader.at])
+                count_ids, length = reader.u32(), reader.u32()
                 name = bytes(reader.content[reader.at:reader.at + length])
                 reader.skip(length)
-                first = reader.u64() if ids else None
-                reader.skip(8 * (ids - 1) if ids else 0)
-                self.names.setdefault(self.ids.get(first, place), name)
+                if count_ids * 8 > len(reader.content) - reader.at:
+                    raise Short
+                ids = [reader.u64() for _ in range(count_ids)]
+                first = ids[0] if ids else None
+                here = place < len(self.attrs) and self.first_ids[place] == first
+                index = place if here else known.get(first, place)
+                if index == len(self.attrs) and size >= 64 and ids:
+                    self.add_event(parse_attr(attr, self.order), ())
+                if index < len(self.attrs) and ids and self.first_ids[index] is None:
+                    self.first_ids[index] = first
+                    for ident in ids:
+                        self.ids.setdefault(ident, index)
+                self.names.setdefault(index, name)
         except Short:
             pass
 
