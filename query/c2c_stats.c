@@ -412,11 +412,12 @@ static int add_sample(struct stats *stats, sqlite3_stmt *row, int64_t times, str
 	const uint64_t spe_raw = (UINT64_C(1) << 49) - 1; /* events and data source code */
 	uint32_t access = (uint32_t)sqlite3_column_int64(row, S_ACCESS);
 	uint64_t address = (uint64_t)sqlite3_column_int64(row, S_ADDR);
-	int64_t event = sqlite3_column_int64(row, S_EVENT) - stats->first_event;
+	/* wraps for ids that nobody gives, and is then no event of ours */
+	uint64_t event = (uint64_t)sqlite3_column_int64(row, S_EVENT) - (uint64_t)stats->first_event;
 	struct group group = { .access = access & DECIDING, .event = (uint32_t)event };
 	bool spe;
 
-	if (event < 0 || event >= (int64_t)stats->event_count)
+	if (event >= stats->event_count)
 		return 0; /* another trace's */
 	spe = stats->events[event].spe;
 	group.raw = (uint64_t)sqlite3_column_int64(row, S_RAW) & (spe ? spe_raw : UINT64_MAX);

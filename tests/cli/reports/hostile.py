@@ -206,13 +206,22 @@ def trial_c14():
 
 
 def trial_c14_no_events():
-    """Records without a single event: nothing can be decoded, but what is there is counted."""
-    content = bytearray(small().file({"attrs.size": 0}))
-    begin, end = perfdata.HEADER_SIZE, struct.unpack_from("<Q", content, 40)[0]
-    content[begin:end] = bytes(end - begin)  # else the events would be found despite the header
-    outcome = ingest(bytes(content), 3)
-    expect("records", outcome.value("SELECT sample_records FROM trace"), 40)
-    expect("loss", outcome.loss("unknown_id")[0], 40)
+    """Records without a single event: nothing can be decoded, but what is there is counted. Where EVENT_DESC has
+    the events that the header lacks, they are taken from it."""
+    for described in (False, True):
+        recording = small()
+        if not described:
+            del recording.features[perfdata.EVENT_DESC]
+        content = bytearray(recording.file({"attrs.size": 0}))
+        begin, end = perfdata.HEADER_SIZE, struct.unpack_from("<Q", content, 40)[0]
+        content[begin:end] = bytes(end - begin)  # else the events would be found despite the header
+        outcome = ingest(bytes(content), 3)
+        expect("records", outcome.value("SELECT sample_records FROM trace"), 40)
+        if described:
+            expect("rows", outcome.value("SELECT count(*) FROM sample WHERE time_ns IS NOT NULL"), 40)
+            expect("loss", outcome.loss("unknown_id"), None)
+        else:
+            expect("loss", outcome.loss("unknown_id")[0], 40)
 
 
 def trial_c15():
