@@ -413,7 +413,8 @@ static int add_sample(struct stats *stats, sqlite3_stmt *row, int64_t times, str
 	uint32_t access = (uint32_t)sqlite3_column_int64(row, S_ACCESS);
 	uint64_t address = (uint64_t)sqlite3_column_int64(row, S_ADDR);
 	/* wraps for ids that nobody gives, and is then no event of ours */
-	uint64_t event = (uint64_t)sqlite3_column_int64(row, S_EVENT) - (uint64_t)stats->first_event;
+	uint64_t event =
+		(uint64_t)sqlite3_column_int64(row, S_EVENT) - (uint64_t)stats->first_event;
 	struct group group = { .access = access & DECIDING, .event = (uint32_t)event };
 	bool spe;
 
