@@ -309,11 +309,11 @@ static void split_elf(struct fs_parts *parts, const uint8_t *data, size_t size)
 }
 
 /* | head | u32 1 | name NUL | u32 n | n * {u64 size, format} | tail |: of one system, as joining
- * writes it. A format is found by how it begins. */
+ * writes it. A format is found by how it begins, behind its size. */
 static void split_tracing(struct fs_parts *parts, const uint8_t *data, size_t size)
 {
 	static const char begin[] = "name: ";
-	const uint8_t *format = memmem(data, size, begin, strlen(begin));
+	const uint8_t *format = size > 8 ? memmem(data + 8, size - 8, begin, strlen(begin)) : NULL;
 	size_t head = format ? (size_t)(format - data) : size;
 	struct fs_reader reader = fs_reader_of(data, size);
 
