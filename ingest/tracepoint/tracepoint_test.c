@@ -232,6 +232,15 @@ START_TEST(test_bad_formats)
 			 "\tfield:int a;\toffset:8;\tsize:4294967295;\tsigned:1;\n\n");
 	check_bad_format("name: x\nID: 3\n" COMMON
 			 "\tfield:__data_loc char[] a;\toffset:8;\tsize:2;\tsigned:1;\n\n");
+	/* libtraceevent 1.7.1 ends at a NULL pointer in these */
+	check_bad_format("name: x\nID: 3\n" COMMON
+			 "\tfield:long a[\n];\toffset:8;\tsize:16;\tsigned:0;\n\n");
+	check_bad_format("name: x\nID: 3\n" COMMON
+			 "\tfield:char a[};\toffset:8;\tsize:0;\tsigned:0;\n\n");
+	check_bad_format("name: x\nID: 3\n" COMMON
+			 "\tfield:char a[\xf1];\toffset:8;\tsize:0;\tsigned:0;\n\n");
+	check_bad_format("name: x\nID: 3\n" COMMON
+			 "\tfield:char a[\"]\";\toffset:8;\tsize:0;\tsigned:0;\n\n");
 	setup();
 }
 END_TEST

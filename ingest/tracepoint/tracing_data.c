@@ -171,6 +171,24 @@ static int take_event(struct parsing *parsing, const struct tep_event *event, co
 	return add_event(parsing, event, system, fields, count);
 }
 
+/* libtraceevent looks for the `]` of a `[` also on other lines, in quotes, which no kernel writes
+ * here, and where the text has ended, which for it is at the first byte that is not ASCII. */
+static bool brackets_close(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] & 0x80 || text[i] == '"' || text[i] == '\'')
+			return false;
+		if (text[i] != '[')
+			continue;
+		while (++i < length && text[i] != ']')
+			if (text[i] & 0x80 || strchr("[\n\"'", text[i]))
+				return false;
+		if (i == length)
+			return false;
+	}
+	return true;
+}
+
 /* | "name: N" newline "ID: I" newline "format:" newline fields | "print fmt: ..." | */
 static int parse_format(struct parsing *parsing, const char *text, size_t size, const char *system)
 {
@@ -182,7 +200,7 @@ static int parse_format(struct parsing *parsing, const char *text, size_t size, 
 	char *copy;
 	int code = FS_REFUSED;
 
-	if (length > FORMAT_MAX || memchr(text, '\0', length))
+	if (length > FORMAT_MAX || memchr(text, '\0', length) || !brackets_close(text, length))
 		return FS_REFUSED;
 	copy = malloc(length + sizeof(no_print));
 	if (!copy)
