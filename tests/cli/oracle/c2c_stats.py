@@ -2,7 +2,7 @@
 """Are the counters those of perf? Compares `perf c2c report --stats` with `fsquery c2c-stats`.
 
   c2c_stats.py PERF_DATA DB      exit status 1 and a list of differences if not; 77 if perf
-                                 finds no samples in the file
+                                 refuses the file or finds no samples in it
 """
 import json
 import os
@@ -49,9 +49,7 @@ def shown(name, value):
 
 def main():
     perf = perf_counters(sys.argv[1])
-    if not perf:
-        sys.exit(f"perf c2c shows no counters of {sys.argv[1]}")
-    if perf["Total records"] == "0":
+    if not perf or perf["Total records"] == "0":
         return 77
     ours = our_counters(sys.argv[2])
     if list(perf) != list(ours):
