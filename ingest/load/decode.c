@@ -51,7 +51,9 @@ struct spe_state {
 	uint32_t event;
 	const struct fs_memsrc_family *family;
 	struct fs_blind *blind; /* of this CPU or thread; NULL: never, or not known */
-	bool last_piece;
+	bool first_piece, last_piece;
+	bool begins_inside; /* this data does not go on where the last of the CPU or thread ended */
+	struct fs_table ends; /* fs_blind_key() -> offset in the AUX stream where its data ended */
 };
 
 /* One sample, whatever it came from. */
@@ -644,6 +646,11 @@ static int add_sample(struct fs_decoder *decoder, struct fs_batch *batch,
 		fs_session_skip(session, record);
 		return 0;
 	}
+	/* no SPE driver fills it, so it is a trace of instructions */
+	if (sample.aux_size)
+		fs_loss_add_numbered(&session->loss, FS_LOSS_AUXTRACE_UNSUPPORTED, 1,
+				     sample.aux_size, record->offset, "event",
+				     event - session->file.events);
 	seen.event = (uint32_t)(event - session->file.events);
 	seen.time_ns = type & FS_SAMPLE_TIME ? sample.time : 0;
 	note_order(decoder, seen.time_ns, record->offset);
@@ -691,6 +698,15 @@ static void note_spe_loss(struct fs_decoder *decoder, const struct fs_spe_loss *
 				 spe->time_ns);
 }
 
+/* A snapshot begins anywhere: what is no packet there is the rest of an overwritten record. */
+static bool begins_with_rest(const struct spe_state *spe)
+{
+	const struct fs_spe_loss *resync = &spe->decoder.resync;
+
+	return spe->first_piece && spe->begins_inside && resync->count == 1 &&
+	       resync->first < FS_SPE_RECORD_MAX && resync->bytes <= FS_SPE_RECORD_MAX;
+}
+
 /* End of a piece of AUX data: account, and say how many bytes the next piece begins with. What is
  * longer than any record cannot become one. */
 static size_t end_spe_piece(struct fs_decoder *decoder)
@@ -699,7 +715,8 @@ static size_t end_spe_piece(struct fs_decoder *decoder)
 	const struct fs_spe_loss *tail = &spe->decoder.tail;
 
 	spe->running = false;
-	note_spe_loss(decoder, &spe->decoder.resync, FS_LOSS_SPE_RESYNC);
+	note_spe_loss(decoder, &spe->decoder.resync,
+		      begins_with_rest(spe) ? FS_LOSS_SPE_BEGINS : FS_LOSS_SPE_RESYNC);
 	note_spe_loss(decoder, &spe->decoder.empty, FS_LOSS_SPE_EMPTY);
 	note_spe_loss(decoder, &spe->decoder.reserved, FS_LOSS_SPE_RESERVED);
 	if (!spe->last_piece && tail->bytes <= FS_SPE_RECORD_MAX)
@@ -721,6 +738,7 @@ static int next_spe_piece(struct fs_decoder *decoder, size_t carry, struct fs_er
 	FS_TRY(fs_perf_read(&decoder->session->file, raw->offset + decoder->aux_done,
 			    decoder->aux_buffer + carry, size, error));
 	spe->buffer_offset = raw->offset + decoder->aux_done - carry;
+	spe->first_piece = !decoder->aux_done;
 	decoder->aux_used = carry + size;
 	decoder->aux_done += size;
 	spe->last_piece = decoder->aux_done == raw->size;
@@ -737,7 +755,8 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 	struct fs_session *session = decoder->session;
 	struct spe_state *spe = decoder->spe;
 	struct fs_reader payload = record->payload;
-	uint64_t blind_key;
+	uint64_t key;
+	uint64_t *end;
 	int64_t event;
 
 	fs_read_u64(&payload);
@@ -763,9 +782,13 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 		return 0;
 	}
 	spe->event = (uint32_t)event;
-	blind_key =
-		fs_blind_key(spe->cpu == UINT32_MAX, spe->cpu == UINT32_MAX ? spe->tid : spe->cpu);
-	spe->blind = fs_table_get(&session->blind, &blind_key);
+	key = fs_blind_key(spe->cpu == UINT32_MAX, spe->cpu == UINT32_MAX ? spe->tid : spe->cpu);
+	spe->blind = fs_table_get(&session->blind, &key);
+	end = fs_table_put(&spe->ends, &key, NULL, NULL);
+	if (!end)
+		return no_memory(decoder, error);
+	spe->begins_inside = spe->aux_offset != *end;
+	*end = spe->aux_offset + record->raw.size;
 	spe->family = fs_session_spe_family(session, spe->cpu);
 	decoder->aux = *record;
 	decoder->aux_done = 0;
@@ -974,6 +997,8 @@ int fs_decoder_open(struct fs_decoder *decoder, struct fs_session *session,
 	decoder->threads = calloc(THREAD_CACHE, sizeof(*decoder->threads));
 	decoder->recent = calloc(CODE_RECENT, sizeof(*decoder->recent));
 	decoder->spe = calloc(1, sizeof(*decoder->spe));
+	if (decoder->spe)
+		fs_table_init(&decoder->spe->ends, sizeof(uint64_t), sizeof(uint64_t));
 	decoder->aux_buffer = malloc(AUX_BUFFER);
 	if (fs_rollup_init(&decoder->rollup) || !decoder->event_counts || !decoder->tracepoint_of ||
 	    !decoder->threads || !decoder->recent || !decoder->spe || !decoder->aux_buffer)
@@ -1006,6 +1031,8 @@ void fs_decoder_close(struct fs_decoder *decoder)
 	free(decoder->tracepoint_of);
 	free(decoder->threads);
 	free(decoder->recent);
+	if (decoder->spe)
+		fs_table_free(&decoder->spe->ends);
 	free(decoder->spe);
 	free(decoder->aux_buffer);
 	*decoder = (struct fs_decoder){ 0 };

@@ -206,8 +206,10 @@ static void read_memory(const struct fs_attr *attr, struct fs_reader *reader,
 		sample->data_page_size = fs_read_u64(reader);
 	if (type & FS_SAMPLE_CODE_PAGE_SIZE)
 		sample->code_page_size = fs_read_u64(reader);
-	if (type & FS_SAMPLE_AUX)
-		skip_sized(reader, fs_read_u64(reader));
+	if (type & FS_SAMPLE_AUX) {
+		sample->aux_size = fs_read_u64(reader);
+		skip_sized(reader, sample->aux_size);
+	}
 }
 
 static enum fs_sample_result decode(const struct fs_attr *attr, const struct fs_reader *payload,

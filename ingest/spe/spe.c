@@ -473,6 +473,21 @@ static size_t find_record(struct fs_spe_decoder *decoder, size_t at)
 	return reader->size;
 }
 
+/* The record behind a timestamp whose header lies before the range, as it may in a snapshot; 0:
+ * none. */
+static size_t behind_cut_timestamp(struct fs_spe_decoder *decoder)
+{
+	const struct fs_reader *reader = &decoder->reader;
+
+	for (size_t at = 1; at < packet_lengths[HEADER_TIMESTAMP] && at < reader->size; at++) {
+		size_t next = skip_zeros(reader->data, at, reader->size);
+
+		if (next < reader->size && record_here(decoder, next))
+			return next;
+	}
+	return 0;
+}
+
 /*
  * The offset at which to go on after the bad packet at `bad`, in a record that began at `start`.
  * First guess: it is the record's own terminator that is bad, so the next record stands right
@@ -483,6 +498,11 @@ static size_t find_resume(struct fs_spe_decoder *decoder, size_t start, size_t b
 	const struct fs_reader *reader = &decoder->reader;
 	size_t resume;
 
+	if (start == 0) {
+		resume = behind_cut_timestamp(decoder);
+		if (resume > bad)
+			return resume;
+	}
 	if (bad > start && decoder->terminator_size < reader->size - bad) {
 		resume = skip_zeros(reader->data, bad + decoder->terminator_size, reader->size);
 		if (resume < reader->size && record_here(decoder, resume))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Section E: Arm SPE, from AUX data to rows. The packets themselves are unit tests in ingest/spe."""
+import os
 import struct
 import sys
 
@@ -202,6 +203,93 @@ def trial_e17_types():
                   Event(name="arm_spe_0//", type=number, config=1, ids=[1], sample_type=kind)]
         outcome = ingest(recording_of(two_threads(), struct.pack("<QQ", number, 1), events=events).file())
         expect("event", outcome.query("SELECT name, samples FROM event WHERE role = 'spe'"), [("arm_spe_0//", 200)])
+
+
+def trial_snapshot():
+    """A snapshot begins in the middle of a record, whose rest is no damage, and may look like packets."""
+    whole = b"".join(spe_record(tick=1000 + number) for number in range(20))
+    for cut in range(1, 64, 1 if os.environ.get("ALL") else 7):
+        recording = recording_of(None, context=False)
+        recording.aux_data(whole[cut:], offset=0x10000 + cut)
+        outcome = ingest(recording.file())
+        expect(f"whole records, cut at {cut}", outcome.value(
+            f"SELECT count(*) FROM sample WHERE addr = {LINE} AND latency = 300 AND raw IS NOT NULL"
+            " AND code_id IS NOT NULL AND time_ns > 1000"), 19)
+        assert outcome.samples() in (19, 20)
+        begins = outcome.loss("spe_begins")
+        assert begins is None or begins[0] == 1 and begins[1] <= 64 - cut, f"cut at {cut}: {begins}"
+        expect("not damage", outcome.loss("spe_resync"), None)
+    recording = recording_of(None, context=False)
+    recording.aux_data(whole)
+    recording.aux_data(whole[1:], offset=len(whole))  # goes on where the first ended: then it is damage
+    expect("damage", ingest(recording.file(), 3).loss("spe_resync")[:2], (1, 63))
+
+
+def trial_per_thread():
+    """A buffer of a thread: the thread is that of the buffer, where no packet tells; the CPU is not known."""
+    data = b"".join(spe_record(tick=1000 + number, context=None, source=0x0c) for number in range(10))
+    for info in (None, version_2((0, 0x410fd0c0), (1, 0x410fd0c0))):
+        recording = recording_of(None, info)
+        for tid in (101, 102):
+            recording.aux_data(data, cpu=2 ** 32 - 1, tid=tid, index=tid - 101)
+        outcome = ingest(recording.file())
+        expect("threads", outcome.query("SELECT tid, pid, cpu, attribution, source, count(*) FROM samples GROUP BY 1, 2, 3, 4, 5"),
+               [(tid, 100, None, "auxtrace", "peer_local", 10) for tid in (101, 102)])
+    recording = recording_of(None, version_2((0, 0x410fd0c0), (1, 0x480fd060)))
+    recording.aux_data(data, cpu=2 ** 32 - 1, tid=101)
+    outcome = ingest(recording.file())
+    # what the code means is not known then: the events tell that it missed L1, no more
+    expect("CPUs that differ", outcome.query("SELECT DISTINCT (SELECT source FROM samples LIMIT 1), raw >> 32 & 0x1ffff FROM sample"),
+           [("l1_miss", 0x0c + 1)])
+
+
+def trial_switches():
+    """Without packets the switches tell, of whichever kind: at each moment the thread that was switched in."""
+    data = b"".join(spe_record(tick=1000 + 10 * number, context=None) for number in range(20))
+    switched = perfdata.sample_type("tid", "time", "id", "cpu")
+    for wide in (False, True):
+        recording = recording_of(None)
+        for time, tid, misc in ((1000, 101, 0), (1055, 101, 1 << 13), (1056, 102, 0), (1155, 102, 1 << 13)):
+            payload = recording.pack("II", 100, 203 - tid) if wide else b""
+            recording.kernel(perfdata.SWITCH_CPU_WIDE if wide else perfdata.SWITCH, payload, misc, pid=100, tid=tid,
+                             time=time, cpu=0)
+        recording.aux_data(data)
+        outcome = ingest(recording.file())
+        expected = [(101, "switch_cpu_wide", 10), (102, "switch_cpu_wide", 10)] if wide else \
+            [(101, "switch", 6), (102, "switch", 10), (None, "none", 4)]  # only the wide ones tell who comes next
+        expect(f"threads, wide {wide}", outcome.query(
+            "SELECT tid, attribution, count(*) FROM samples GROUP BY 1, 2 ORDER BY min(time_ns)"), expected)
+
+
+def trial_short_counter():
+    """TIME_CONV of a counter narrower than 64 bits: what is below the start of the recording has wrapped."""
+    data = b"".join(spe_record(tick=tick) for tick in (0xfffff0, 0xffffff, 0, 0x10))
+    start, mask = 0x5fffff0, 0xffffff
+    for short in (True, False):
+        recording = recording_of(None, clock=None)
+        recording.record(perfdata.TIME_CONV, recording.pack("QQQQQBB6x", 1, 4, 1000, start, mask, 1, short))
+        recording.aux_data(data)
+        outcome = ingest(recording.file())
+        ticks = (0x5fffff0, 0x5ffffff, 0x6000000, 0x6000010) if short else (0xfffff0, 0xffffff, 0, 0x10)
+        expect(f"times, short {short}", outcome.query("SELECT time_ns FROM sample ORDER BY rowid"),
+               [(1000 + 2 * tick,) for tick in ticks])
+    recording = recording_of(None, clock=None)
+    recording.record(perfdata.TIME_CONV, recording.pack("QQQQQBB6x", 1, 4, 1000, start, mask, 0, 0))
+    recording.aux_data(data)
+    outcome = ingest(recording.file())
+    expect("times without cap_user_time_zero", outcome.value("SELECT count(time_ns) FROM sample"), 0)
+
+
+def trial_aux_in_samples():
+    """AUX data inside samples, which no SPE driver writes, is counted as not decoded; the sample itself is read."""
+    kind = perfdata.sample_type("ip", "tid", "time", "cpu", "id", "aux")
+    recording = recording_of(None, events=[Event(name="cycles", type=0, config=0, ids=[1], sample_type=kind)])
+    for number in range(3):
+        recording.sample(ip=PC, pid=100, tid=101, time=1000, id=1, aux=recording.pack("Q", 64) + spe_record())
+    recording.sample(ip=PC, pid=100, tid=101, time=1000, id=1, aux=recording.pack("Q", 0))
+    outcome = ingest(recording.file())
+    expect("samples", outcome.samples(), 4)
+    expect("not decoded", outcome.loss("auxtrace_unsupported")[:2], (3, 3 * 64))
 
 
 def trial_size_lies():
