@@ -38,29 +38,13 @@ SELECT e.id, e.role, coalesce(e.role, '') IN ('watch_write', 'watch_access') AS 
        coalesce(e.role, '') = 'store' AND x.load AS load_elsewhere,
        -- how many operations one sample stands for, where the samples do not say
        coalesce(nullif(e.period_sum, 0) * 1.0 / nullif(e.samples, 0), e.sample_period, 1) AS period,
-       EXISTS (SELECT 1 FROM code_total t JOIN source_class s ON s.id = t.source
-               WHERE t.trace_id = :trace AND t.event_id = e.id
-                 AND (s.level <> '' OR s.name IN ('l1_miss', 'l2_miss', 'l3_miss'))
-              ) AS sees_source,
-       -- whether it tells another core's cache from other places: not where it has hits and misses
-       -- of levels only (event bits)
-       (SELECT coalesce(max(s.transfer OR s.level IN ('peer', 'dram')) OR
-                        NOT max(s.name LIKE '%\_miss' ESCAPE '\'), 0)
-        FROM code_total t JOIN source_class s ON s.id = t.source
-        WHERE t.trace_id = :trace AND t.event_id = e.id AND s.name NOT IN ('none', 'unknown')
-       ) AS sees_transfer,
-       -- whether it tells that a line was modified in another core: not where all that came from
-       -- another core is of unknown state, unless the CPU is a HIP12, whose codes tell
-       (SELECT coalesce(max(s.dirty), 0) OR NOT coalesce(max(s.transfer AND s.dirty IS NULL), 0) OR
-               EXISTS (SELECT 1 FROM cpu WHERE trace_id = :trace AND midr >> 24 & 255 = 72
-                           AND midr >> 4 & 4095 = 3334)
-        FROM code_total t JOIN source_class s ON s.id = t.source
-        WHERE t.trace_id = :trace AND t.event_id = e.id
-       ) AS sees_dirty
+       -- what its data sources tell
+       v.sees_source, v.sees_transfer, v.sees_dirty
 FROM event e,
      (SELECT coalesce(max(role = 'store'), 0) AS store, coalesce(max(role = 'load'), 0) AS load
       FROM event WHERE trace_id = :trace AND samples > 0) x
-WHERE e.trace_id = :trace AND EXISTS (SELECT 1 FROM code_total t WHERE t.event_id = e.id);
+JOIN event_sources v ON v.event_id = e.id
+WHERE e.trace_id = :trace;
 
 -- Where an access was served: 1 another core's cache, 0 nearer or from memory, NULL not told.
 DROP TABLE IF EXISTS temp.t_source;

@@ -118,24 +118,38 @@ static int store_facts(struct store *store)
 	return 0;
 }
 
+/* `at` is NULL for a CPU of which the features tell nothing. */
+static int store_cpu(struct store *store, uint32_t number, const struct fs_cpu *at)
+{
+	const struct fs_spe_cpu *spe = fs_session_spe_cpu(store->session, number);
+	uint64_t midr = fs_session_midr(store->session, number);
+
+	fs_rows_integer(&store->rows, store->facts->id);
+	fs_rows_integer(&store->rows, number);
+	fs_rows_optional(&store->rows, at && at->node >= 0, at ? at->node : 0);
+	fs_rows_optional(&store->rows, at && at->package >= 0, at ? at->package : 0);
+	fs_rows_optional(&store->rows, at && at->core >= 0, at ? at->core : 0);
+	fs_rows_optional(&store->rows, midr, (int64_t)midr);
+	fs_rows_optional(&store->rows, spe && spe->events, spe ? (int64_t)spe->events : 0);
+	return fs_rows_end(&store->rows);
+}
+
 static int store_cpus(struct store *store)
 {
 	const struct fs_host *host = &store->session->host;
+	const struct fs_spe_session *spe = &store->session->spe;
 
 	FS_TRY(fs_rows_begin(&store->rows, "cpu"));
-	for (size_t i = 0; i < host->cpu_count; i++) {
-		const struct fs_cpu *cpu = &host->cpus[i];
-		uint64_t midr = fs_session_midr(store->session, (uint32_t)i);
+	for (size_t i = 0; i < host->cpu_count; i++)
+		if (host->cpus[i].present)
+			FS_TRY(store_cpu(store, (uint32_t)i, &host->cpus[i]));
+	for (size_t i = 0; i < spe->cpu_count; i++) {
+		uint32_t number = spe->cpus[i].cpu;
 
-		if (!cpu->present)
-			continue;
-		fs_rows_integer(&store->rows, store->facts->id);
-		fs_rows_integer(&store->rows, (int64_t)i);
-		fs_rows_optional(&store->rows, cpu->node >= 0, cpu->node);
-		fs_rows_optional(&store->rows, cpu->package >= 0, cpu->package);
-		fs_rows_optional(&store->rows, cpu->core >= 0, cpu->core);
-		fs_rows_optional(&store->rows, midr, (int64_t)midr);
-		FS_TRY(fs_rows_end(&store->rows));
+		/* of several entries of a CPU the first holds */
+		if (fs_session_spe_cpu(store->session, number) == &spe->cpus[i] &&
+		    (number >= host->cpu_count || !host->cpus[number].present))
+			FS_TRY(store_cpu(store, number, NULL));
 	}
 	FS_TRY(fs_rows_begin(&store->rows, "cache"));
 	for (size_t i = 0; i < host->cache_count; i++) {

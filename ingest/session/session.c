@@ -330,6 +330,7 @@ static int read_spe_cpus(struct handling *handling, uint64_t count)
 
 			cpu.midr = k == 0 ? word : cpu.midr;
 			cpu.pmu_type = k == 1 ? word : cpu.pmu_type;
+			cpu.events = k == 3 ? word : cpu.events;
 		}
 		if (FS_RESERVE(spe->cpus, spe->cpu_capacity, spe->cpu_count + 1))
 			return no_memory(handling);
@@ -844,14 +845,21 @@ uint64_t fs_clock_ns(const struct fs_clock *clock, uint64_t cycles)
 	       (clock->shift ? low.high << (64 - clock->shift) : 0);
 }
 
-uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu)
+const struct fs_spe_cpu *fs_session_spe_cpu(const struct fs_session *session, uint32_t cpu)
 {
 	const struct fs_spe_session *spe = &session->spe;
 
 	for (size_t i = 0; i < spe->cpu_count; i++)
 		if (spe->cpus[i].cpu == cpu)
-			return spe->cpus[i].midr;
-	return spe->midr;
+			return &spe->cpus[i];
+	return NULL;
+}
+
+uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu)
+{
+	const struct fs_spe_cpu *entry = fs_session_spe_cpu(session, cpu);
+
+	return entry ? entry->midr : session->spe.midr;
 }
 
 /* What all CPUs that have SPE share. Of a documented table and the same one assumed for another

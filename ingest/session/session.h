@@ -42,6 +42,7 @@ struct fs_spe_cpu {
 	uint32_t cpu;
 	uint64_t midr;
 	uint64_t pmu_type;
+	uint64_t events; /* event bits that it has; 0: not told */
 };
 
 struct fs_spe_session {
@@ -113,6 +114,9 @@ int64_t fs_session_event_of_id(const struct fs_session *session, uint64_t id);
 
 /* ns of a timer value; 0 when the file has no usable TIME_CONV. */
 uint64_t fs_clock_ns(const struct fs_clock *clock, uint64_t cycles);
+
+/* What AUXTRACE_INFO says of a CPU; NULL: nothing. */
+const struct fs_spe_cpu *fs_session_spe_cpu(const struct fs_session *session, uint32_t cpu);
 
 /* The MIDR of a CPU, 0 when it is not known. */
 uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu);

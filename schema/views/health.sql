@@ -56,9 +56,7 @@ spe AS (
 		e.config >> 36 & 127 AS masks, e.config2 & 4095 AS latency,
 		coalesce(l.collisions, 0) AS collisions, coalesce(l.truncations, 0) AS truncations,
 		EXISTS (SELECT 1 FROM cpu AS c WHERE c.trace_id = e.trace_id AND c.midr >> 24 & 255 = 65
-			AND c.midr >> 4 & 4095 = 3340) OR lower(t.cpuid) GLOB '0x*41?fd0c?' AS n1,
-		EXISTS (SELECT 1 FROM cpu AS c WHERE c.trace_id = e.trace_id AND c.midr >> 24 & 255 = 72
-			AND c.midr >> 4 & 4095 = 3334) OR lower(t.cpuid) GLOB '0x*48?fd06?' AS hip12
+			AND c.midr >> 4 & 4095 = 3340) OR lower(t.cpuid) GLOB '0x*41?fd0c?' AS n1
 	FROM event AS e JOIN trace AS t ON t.id = e.trace_id
 	LEFT JOIN lacking AS l ON l.trace_id = e.trace_id
 	WHERE e.role = 'spe'
@@ -218,15 +216,18 @@ SELECT s.trace_id, 'not_measurable', 'loss', 'transfers between cores', k.missed
 	'Where data came from is known by event bits only: hit or miss of a level. An access that '
 	|| 'got its line from another core looks like any other miss, so hitm and peer are empty, '
 	|| 'and contention is told from latency and overlap in time. The CPU sends no data source '
-	|| 'that fsight can read.'
+	|| 'that fsight can read. Whether two threads use two offsets of a line at once, watchpoints '
+	|| 'show: `perf record -d -T -e mem:ADDRESS:rw -e mem:ADDRESS2:rw`.'
 FROM spe AS s JOIN sourced AS k ON k.trace_id = s.trace_id
 WHERE k.samples > 0 AND k.missed > 0 AND k.beyond = 0
 UNION ALL
 SELECT s.trace_id, 'not_measurable', 'info', 'HITM', k.peer, 0, NULL,
 	'No transfer between cores says whether the line was modified: it counts as peer, not as '
-	|| 'hitm.'
+	|| 'hitm. That the CPU does not tell. Who writes the line, sampled stores tell: '
+	|| '`perf record -e arm_spe_0/ts_enable=1,pa_enable=1,load_filter=1,store_filter=1/`.'
 FROM spe AS s JOIN sourced AS k ON k.trace_id = s.trace_id
-WHERE k.peer > 0 AND k.hitm = 0 AND NOT s.hip12
+WHERE k.peer > 0 AND k.hitm = 0
+	AND NOT EXISTS (SELECT 1 FROM event_sources AS v WHERE v.event_id = s.id AND v.sees_dirty)
 UNION ALL
 SELECT trace_id, 'sampling', 'info', name, sample_period, 0, NULL,
 	printf('SPE looked at one operation in %d, %s jitter, and kept those that its filters let '
@@ -256,7 +257,7 @@ UNION ALL
 SELECT trace_id, 'erratum', 'info', 'Neoverse N1 1694299', 0, 0, NULL,
 	'The CPU has a known fault by which the operations that SPE samples are no fair choice of '
 	|| 'all. Compare counts of the same code before and after a change, not those of '
-	|| 'different code.'
+	|| 'different code. How often code runs, `perf record -e cycles` tells without that fault.'
 FROM spe WHERE n1
 UNION ALL
 SELECT trace_id, 'latency_filter', 'loss', name, cycles, 0, NULL,
@@ -304,7 +305,8 @@ UNION ALL
 -- fam 19h models 0-Fh and 20h-5Fh
 SELECT t.id, 'not_measurable', 'loss', 'HITM', 0, 0, NULL,
 	'Cores of this kind (AMD Zen 3) do not say whether a line was modified in another cache: no '
-	|| 'transfer counts as hitm, and `perf c2c` shows no line.'
+	|| 'transfer counts as hitm, and `perf c2c` shows no line. Transfers within and between core '
+	|| 'complexes and who writes are told all the same: `perf record -d -W -e ibs_op//`.'
 FROM trace AS t
 WHERE t.cpuid LIKE 'AuthenticAMD,25,%'
 	AND (CAST(substr(t.cpuid, 17) AS INTEGER) < 16 OR CAST(substr(t.cpuid, 17) AS INTEGER) BETWEEN 32 AND 95)

@@ -15,7 +15,8 @@ PC, PHYSICAL = 0x400010, 0x80404080
 def spe_record(tick=1000, operation=0, address=LINE, pc=PC, events=0x1e, source=0, context=101, latency=300):
     """64 bytes as hardware writes them; without what is None."""
     out = struct.pack("<BQ", 0xb0, pc) + bytes((0x49, operation))
-    out += struct.pack("<BH", 0x52, events) + struct.pack("<BHBH", 0x99, 20, 0x98, latency)
+    out += struct.pack("<BI", 0x62, events) if events >> 16 else struct.pack("<BH", 0x52, events)
+    out += struct.pack("<BHBH", 0x99, 20, 0x98, latency)
     out += struct.pack("<BQBQ", 0xb2, address, 0xb3, PHYSICAL)
     if source is not None:
         out += bytes((0x43, source))
@@ -94,10 +95,10 @@ def trial_e3():
            [("ffff403ef1d79e50", "ffffd4228fcbb688")])
 
 
-def version_2(*cpus, count=None, header=4):
+def version_2(*cpus, count=None, header=4, events=0):
     out = struct.pack("<QQQQ", 2, header, SPE_TYPE, len(cpus) if count is None else count)
     for cpu, midr in cpus:
-        out += struct.pack("<QQQQQQQ", 0x1010101010101010, cpu, 4, midr, SPE_TYPE, 256, 0)
+        out += struct.pack("<QQQQQQQ", 0x1010101010101010, cpu, 4, midr, SPE_TYPE, 256, events)
     return out
 
 
@@ -203,6 +204,25 @@ def trial_e17_types():
                   Event(name="arm_spe_0//", type=number, config=1, ids=[1], sample_type=kind)]
         outcome = ingest(recording_of(two_threads(), struct.pack("<QQ", number, 1), events=events).file())
         expect("event", outcome.query("SELECT name, samples FROM event WHERE role = 'spe'"), [("arm_spe_0//", 200)])
+
+
+def trial_hitm_by_capability():
+    """0 HITM only where the CPU would have said so: SPEv1.4 has an event for modified lines, older units have none."""
+    data = two_threads(source=0x0c)  # from another core, whether modified it does not say
+    for events, hitm, sentences in ((1 << 21, 0, 0), (1 << 23, None, 1), (0, None, 1)):
+        info = version_2((0, 0x410fd8e0), events=events)
+        for features in (True, False):
+            recording = recording_of(data, info)
+            if not features:
+                recording.features.clear()
+            outcome = ingest(recording.file())
+            expect("what the CPU has", outcome.query("SELECT cpu, midr, spe_events FROM cpu"), [(0, 0x410fd8e0, events or None)])
+            expect(f"hitm, events {events:#x}", outcome.query("SELECT hitm_local, peer_local FROM top_lines"), [(hitm, 200)])
+            expect("that it is said", outcome.value(
+                "SELECT count(*) FROM health WHERE name = 'not_measurable' AND scope = 'HITM'"), sentences)
+    modified = two_threads(source=0x0c, events=0x1e | 1 << 21 | 1 << 23)
+    outcome = ingest(recording_of(modified, version_2((0, 0x410fd8e0), events=1 << 21)).file())
+    assert outcome.value("SELECT hitm_local FROM top_lines") > 0
 
 
 def trial_snapshot():
