@@ -78,7 +78,8 @@ static void open_database(void)
 	for (int i = 1; i <= 4; i++) {
 		run("INSERT INTO thread VALUES (%d, 1, 100, %d, 'worker', NULL, NULL, 0)", i,
 		    100 + i);
-		run("INSERT INTO cpu VALUES (1, %d, 0, 0, %d, NULL)", i, i);
+		run("INSERT INTO cpu (trace_id, cpu, node, package, core) VALUES (1, %d, 0, 0, %d)",
+		    i, i);
 	}
 }
 
