@@ -276,6 +276,14 @@ static int append_filter(sqlite3_str *sql, const struct fs_options *options, enu
 	return 0;
 }
 
+int fs_listing_conditions(const struct fs_options *options, sqlite3_str *sql,
+			  struct fs_error *error)
+{
+	for (int i = 0; i < FS_FILTER_MIN_SAMPLES; i++)
+		FS_TRY(append_filter(sql, options, (enum fs_filter)i, error));
+	return 0;
+}
+
 static int append_from(sqlite3_str *sql, const struct fs_options *options, struct fs_error *error)
 {
 	static const char mark[] = "{filters}";
@@ -284,8 +292,8 @@ static int append_from(sqlite3_str *sql, const struct fs_options *options, struc
 	const char *rest = inner ? inner + strlen(mark) : from + strlen(from);
 
 	sqlite3_str_append(sql, from, (int)((inner ? inner : rest) - from));
-	for (int i = 0; i < FS_FILTER_MIN_SAMPLES; i++)
-		FS_TRY(append_filter(sql, options, (enum fs_filter)i, error));
+	if (!options->listing->filters_raw)
+		FS_TRY(fs_listing_conditions(options, sql, error));
 	sqlite3_str_appendall(sql, rest);
 	if (fs_options_brief(options))
 		sqlite3_str_appendf(sql, " AND (%s)", options->listing->worth);
@@ -354,7 +362,7 @@ static int build_sql(sqlite3_str *sql, const struct fs_options *options,
 	return 0;
 }
 
-static void bind_all(sqlite3_stmt *statement, const struct fs_options *options)
+void fs_listing_bind(const struct fs_options *options, sqlite3_stmt *statement)
 {
 	for (size_t i = 0; i < options->parameter_count; i++) {
 		const struct fs_parameter *parameter = &options->parameters[i];
@@ -510,7 +518,7 @@ int fs_listing_run(struct fs_options *options, struct fs_error *error)
 		code = fs_database_prepare(options->query, sql, &statement, error);
 	sqlite3_free(sql);
 	if (!code) {
-		bind_all(statement, options);
+		fs_listing_bind(options, statement);
 		code = fs_listing_render(options, statement, shown, chosen.count, error);
 	}
 	sqlite3_finalize(statement);

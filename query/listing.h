@@ -64,6 +64,7 @@ enum fs_need {
 	FS_NEED_NONE,	   /* the answer is not about one trace */
 	FS_NEED_ANY,	   /* the newest */
 	FS_NEED_MEMORY,	   /* the newest with data addresses */
+	FS_NEED_CHAINS,	   /* the newest with call chains */
 	FS_NEED_MEM_BOUND, /* the newest with cycles and a stall event, else with data addresses */
 };
 
@@ -82,6 +83,9 @@ struct fs_listing {
 	/* SQL expressions that a filter tests, any of which may match; NULL: not available. USER
 	 * and KERNEL: an expression that is true for the kernel. */
 	const char *filters[FS_FILTER_MAX][2];
+	/* The command itself applies the filters but --min-samples, by fs_listing_conditions(), to
+	 * what its rows are made of. */
+	bool filters_raw;
 	const char *nouns; /* "lines": for "the first 20 lines" */
 	const char *empty; /* said when there are no rows; NULL: nothing */
 	/* SQL condition on the rows that people's formats show without --all; NULL: every row. */
@@ -175,6 +179,14 @@ void fs_options_bind(struct fs_options *options, const char *name, int64_t integ
 /* A sentence that goes with the answer: to stderr, and into JSON. */
 int fs_options_note(struct fs_options *options, struct fs_error *error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/*
+ * For statements that a command runs itself: append the conditions of all filters but
+ * --min-samples, as " AND ...", and bind parameters and filters.
+ */
+int fs_listing_conditions(const struct fs_options *options, sqlite3_str *sql,
+			  struct fs_error *error);
+void fs_listing_bind(const struct fs_options *options, sqlite3_stmt *statement);
 
 /* Run the listing on query->db and render it. */
 int fs_listing_run(struct fs_options *options, struct fs_error *error);

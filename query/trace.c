@@ -17,6 +17,8 @@ static const char *grade_of(enum fs_need need)
 	switch (need) {
 	case FS_NEED_MEMORY:
 		return "memory_samples > 0";
+	case FS_NEED_CHAINS:
+		return "EXISTS (SELECT 1 FROM chain WHERE trace_id = trace.id)";
 	case FS_NEED_MEM_BOUND:
 		return "CASE WHEN EXISTS (SELECT 1 FROM event WHERE trace_id = trace.id AND "
 		       "samples > 0"

@@ -17,8 +17,9 @@ enum {
 	AUX_BUFFER = 1 << 20,
 	THREAD_CACHE = 1 << 12,
 	CODE_RECENT = 1 << 12,
-	CHAIN_MAX = 1 << 13, /* more than a record of 64 KiB can hold */
-	BREAKPOINT = 5,	     /* PERF_TYPE_BREAKPOINT */
+	BRANCH_CALL_STACK = 1 << 11, /* of branch_sample_type */
+	CHAIN_MAX = 1 << 13,	     /* more than a record of 64 KiB can hold */
+	BREAKPOINT = 5,		     /* PERF_TYPE_BREAKPOINT */
 	BREAKPOINT_READ = 1,
 	BREAKPOINT_WRITE = 2,
 };
@@ -210,24 +211,51 @@ static int find_code(struct fs_decoder *decoder, int64_t space, uint64_t ip, boo
 	return 0;
 }
 
-/*
- * Intern a call chain, outermost caller first. The first entry repeats the sampled address and
- * is left out.
- */
-static int find_chain(struct fs_decoder *decoder, const struct observation *seen, int64_t space,
-		      int64_t *ret_chain)
-{
-	const struct fs_sample *sample = seen->sample;
-	size_t length = sample->chain_length < CHAIN_MAX ? sample->chain_length : CHAIN_MAX;
-	struct fs_chain node = { .parent = UINT32_MAX };
-	bool in_kernel = seen->kernel; /* until a marker says otherwise */
-	bool foreign = seen->foreign;
-	bool leaf_seen = false;
+/* Code addresses of a call chain and the spaces they are in, innermost first. */
+struct chain_places {
 	uint64_t ips[CHAIN_MAX];
 	uint32_t spaces[CHAIN_MAX];
-	size_t count = 0;
+	size_t count;
+};
 
-	for (size_t i = 0; i < length; i++) {
+static void add_place(struct chain_places *places, uint64_t ip, int64_t space)
+{
+	if (places->count == CHAIN_MAX)
+		return;
+	places->ips[places->count] = ip;
+	places->spaces[places->count++] = (uint32_t)space;
+}
+
+/* Whether the user's part of the chain is in the branch stack: calls that did not return yet. */
+static bool chain_in_branches(const struct fs_decoder *decoder, const struct observation *seen)
+{
+	return seen->sample->branch_count > 0 &&
+	       decoder->session->file.events[seen->event].attr.branch_sample_type &
+		       BRANCH_CALL_STACK;
+}
+
+/* The latest call went to the function that is running, or that entered the kernel. */
+static void add_branches(struct chain_places *places, const struct observation *seen, int64_t space)
+{
+	const struct fs_sample *sample = seen->sample;
+
+	if (seen->kernel)
+		add_place(places, fs_sample_branch_to(sample, 0), space);
+	for (size_t i = 0; i < sample->branch_count; i++)
+		add_place(places, fs_sample_branch_from(sample, i), space);
+}
+
+/* The first entry repeats the sampled address and is left out. */
+static void collect_chain(const struct fs_decoder *decoder, const struct observation *seen,
+			  int64_t space, struct chain_places *places)
+{
+	const struct fs_sample *sample = seen->sample;
+	bool in_kernel = seen->kernel; /* until a marker says otherwise */
+	bool foreign = seen->foreign;
+	bool branches = chain_in_branches(decoder, seen);
+	bool leaf_seen = false;
+
+	for (size_t i = 0; i < sample->chain_length; i++) {
 		uint64_t ip = fs_sample_chain_entry(sample, i);
 
 		if (ip >= CHAIN_CONTEXT_FIRST) {
@@ -238,21 +266,43 @@ static int find_chain(struct fs_decoder *decoder, const struct observation *seen
 			i += ip == CHAIN_CONTEXT_USER_DEFERRED;
 			continue;
 		}
-		if (!count && ip == seen->ip && !leaf_seen) {
+		if (branches && !in_kernel && !foreign)
+			break;
+		/* the interrupt came later than the precise sample: that stack is another */
+		if (seen->exact && in_kernel && !seen->kernel)
+			continue;
+		/* a precise sample's own address may be that of the instruction before */
+		if (!places->count && !leaf_seen &&
+		    (ip == seen->ip || (seen->exact && in_kernel == seen->kernel))) {
 			leaf_seen = true;
 			continue;
 		}
-		ips[count] = ip;
-		spaces[count++] = (uint32_t)(foreign	 ? FS_UNKNOWN_SPACE
-					     : in_kernel ? FS_KERNEL_SPACE
-							 : space);
+		add_place(places, ip,
+			  foreign     ? FS_UNKNOWN_SPACE
+			  : in_kernel ? FS_KERNEL_SPACE
+				      : space);
 	}
+	if (branches)
+		add_branches(places, seen, space);
+}
+
+/* Intern a call chain, outermost caller first. */
+static int find_chain(struct fs_decoder *decoder, const struct observation *seen, int64_t space,
+		      int64_t *ret_chain)
+{
+	struct fs_chain node = { .parent = UINT32_MAX };
+	struct chain_places places;
+	size_t count;
+
+	places.count = 0;
+	collect_chain(decoder, seen, space, &places);
+	count = places.count;
 	*ret_chain = FS_NONE;
 	while (count-- > 0) {
 		uint32_t index;
 
-		FS_TRY(find_code(decoder, spaces[count], ips[count],
-				 spaces[count] == FS_KERNEL_SPACE, true, seen->time_ns,
+		FS_TRY(find_code(decoder, places.spaces[count], places.ips[count],
+				 places.spaces[count] == FS_KERNEL_SPACE, true, seen->time_ns,
 				 &node.code));
 		if (!fs_table_put(&decoder->chains, &node, &index, NULL))
 			return FS_NOMEM;
@@ -447,7 +497,7 @@ static int resolve(struct fs_decoder *decoder, const struct observation *seen,
 		else
 			decoder->session->maps.dsos[code->dso].samples++;
 	}
-	if (seen->sample && seen->sample->chain_length)
+	if (seen->sample && (seen->sample->chain_length || seen->sample->branch_count))
 		FS_TRY(find_chain(decoder, seen, thread_space, &resolved.chain));
 	*ret_resolved = resolved;
 	return 0;

@@ -86,17 +86,20 @@ static void read_chain(struct fs_reader *reader, struct fs_sample *sample)
  * A kernel without branch data writes nr = 0 and no hw_idx, although the bit asks for one;
  * `index_when_empty` says which of the two to take.
  */
-static void skip_branches(struct fs_reader *reader, uint64_t branch_type, bool index_when_empty)
+static void read_branches(struct fs_reader *reader, uint64_t branch_type, bool index_when_empty,
+			  struct fs_sample *sample)
 {
 	uint64_t count = fs_read_u64(reader);
 	uint64_t entry = 24 + (branch_type & BRANCH_COUNTERS ? 8 : 0);
 
 	if (branch_type & BRANCH_HW_INDEX && (count || index_when_empty))
 		fs_read_u64(reader);
-	if (count > fs_reader_left(reader) / 24)
+	if (count > fs_reader_left(reader) / 24) {
 		reader->failed = true;
-	else
-		fs_read_bytes(reader, (size_t)(count * entry));
+		return;
+	}
+	sample->branches = fs_read_bytes(reader, (size_t)(count * entry));
+	sample->branch_count = sample->branches ? (size_t)count : 0;
 }
 
 static void skip_registers(struct fs_reader *reader, uint64_t mask)
@@ -178,7 +181,7 @@ static void read_variable(const struct fs_attr *attr, struct fs_reader *reader,
 		sample->raw_size = sample->raw ? size : 0;
 	}
 	if (type & FS_SAMPLE_BRANCH_STACK)
-		skip_branches(reader, attr->branch_sample_type, index_when_empty);
+		read_branches(reader, attr->branch_sample_type, index_when_empty, sample);
 	if (type & FS_SAMPLE_REGS_USER)
 		skip_registers(reader, attr->sample_regs_user);
 	if (type & FS_SAMPLE_STACK_USER)

@@ -25,6 +25,8 @@ struct fs_sample {
 	size_t read_size;
 	const uint8_t *chain; /* chain_length u64 */
 	size_t chain_length;
+	const uint8_t *branches; /* branch_count times {u64 from, to, flags}, the latest first */
+	size_t branch_count;
 	const uint8_t *raw;
 	size_t raw_size;
 	uint64_t weight;
@@ -47,13 +49,30 @@ enum fs_sample_result {
 enum fs_sample_result fs_sample_decode(const struct fs_attr *attr, const struct fs_reader *payload,
 				       struct fs_sample *ret_sample);
 
+static inline uint64_t fs_sample_word(const struct fs_sample *sample, const uint8_t *words,
+				      size_t i)
+{
+	uint64_t word;
+
+	memcpy(&word, words + 8 * i, 8);
+	return sample->swap ? __builtin_bswap64(word) : word;
+}
+
 /* Entry i of the call chain. */
 static inline uint64_t fs_sample_chain_entry(const struct fs_sample *sample, size_t i)
 {
-	uint64_t ip;
+	return fs_sample_word(sample, sample->chain, i);
+}
 
-	memcpy(&ip, sample->chain + 8 * i, 8);
-	return sample->swap ? __builtin_bswap64(ip) : ip;
+/* Where branch i came from and where it went. */
+static inline uint64_t fs_sample_branch_from(const struct fs_sample *sample, size_t i)
+{
+	return fs_sample_word(sample, sample->branches, 3 * i);
+}
+
+static inline uint64_t fs_sample_branch_to(const struct fs_sample *sample, size_t i)
+{
+	return fs_sample_word(sample, sample->branches, 3 * i + 1);
 }
 
 /* One counter value of PERF_SAMPLE_READ. */
