@@ -2,12 +2,12 @@
 /*
  * callers: the call paths that lead to a function, from the call chains of one event.
  *
- * SQL sums the event's samples by chain, code and command. Each sum then walks its chain once,
- * from the sampled code out to the root, and turns every code address into frames: the function,
- * and in it what the compiler put there. Frames have numbers, and a path is a number, too: that of
- * {path of the callers, frame}; so paths are counted without building their text, which is made
- * at the end for each different one. A database may come from a stranger: walks have a limit, and
- * numbers that lead nowhere end them.
+ * The event's samples are summed by chain, code and thread. Each sum that the filters let through
+ * walks its chain once, from the sampled code out to the root, and turns every code address into
+ * frames: the function, and in it what the compiler put there. Frames have numbers, and a path is
+ * a number, too: that of {path of the callers, frame}; so paths are counted without building their
+ * text, which is made at the end for each different one. A database may come from a stranger:
+ * walks have a limit, and numbers that lead nowhere end them.
  */
 #include <fnmatch.h>
 #include <json-c/json.h>
@@ -63,6 +63,7 @@ struct callers {
 	size_t frame_count, frame_capacity;
 	struct fs_table codes;	 /* code.id -> struct code_frames */
 	struct fs_table chains;	 /* chain.id -> struct chain_node */
+	struct fs_table sums;	 /* struct sample_key -> struct path_sums */
 	struct fs_table paths;	 /* struct path -> struct path_sums; index + 1 is its number */
 	struct fs_table touched; /* function's name -> number in `texts` + 1 */
 	struct fs_interner texts;
@@ -74,6 +75,12 @@ struct callers {
 static int no_memory(struct fs_error *error)
 {
 	return fs_fail(error, FS_NOMEM, "out of memory");
+}
+
+static struct fs_cell real_cell(bool known, double value)
+{
+	return known ? (struct fs_cell){ .kind = FS_CELL_REAL, .real = value }
+		     : (struct fs_cell){ .kind = FS_CELL_NULL };
 }
 
 /* ---- what the database says of code and chains ---- */
@@ -203,6 +210,7 @@ static int each_row(struct callers *callers, const char *sql,
 		return code;
 	sqlite3_bind_int64(statement, 1, callers->options->trace_id);
 	sqlite3_bind_int64(statement, 2, callers->event);
+	fs_listing_bind(callers->options, statement);
 	while (!code && (step = sqlite3_step(statement)) == SQLITE_ROW)
 		code = add(callers, statement, error);
 	if (!code && step != SQLITE_DONE)
@@ -321,25 +329,89 @@ static int add_sum(struct callers *callers, sqlite3_stmt *row, struct fs_error *
 	return 0;
 }
 
+/* ---- sums of samples: SQLite would sort them all, a hash table holds what differs ---- */
+
+struct sample_key {
+	int64_t chain, code, thread, cpu; /* cpu: -1 unless a filter asks */
+};
+
+static int sum_sample(struct callers *callers, sqlite3_stmt *row, struct fs_error *error)
+{
+	struct sample_key key = { .cpu = -1 };
+	int64_t period = sqlite3_column_int64(row, 3);
+	int64_t latency = sqlite3_column_int64(row, 4);
+	struct path_sums *sums;
+
+	key.chain = sqlite3_column_int64(row, 0);
+	key.code = sqlite3_column_int64(row, 1);
+	key.thread = sqlite3_column_int64(row, 2);
+	if (callers->options->filters[FS_FILTER_CPU] && sqlite3_column_type(row, 5) != SQLITE_NULL)
+		key.cpu = sqlite3_column_int64(row, 5);
+	sums = fs_table_put(&callers->sums, &key, NULL, NULL);
+	if (!sums)
+		return no_memory(error);
+	sums->samples++;
+	sums->value += period > 0 ? (double)period : 0;
+	sums->latency_samples += latency > 0;
+	sums->latency += latency > 0 ? (double)latency : 0;
+	return 0;
+}
+
+/* What the conditions of filters are put to. */
+static int store_sums(struct callers *callers, struct fs_error *error)
+{
+	const struct fs_query *query = callers->options->query;
+	sqlite3_stmt *insert = NULL;
+	int code = 0;
+
+	if (sqlite3_exec(query->db,
+			 "CREATE TEMP TABLE sums (chain_id, code_id, samples, value, "
+			 "latency_samples, latency, thread_id, cpu)",
+			 NULL, NULL, NULL) != SQLITE_OK)
+		return fs_database_fail(query, error);
+	FS_TRY(fs_database_prepare(query, "INSERT INTO temp.sums VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+				   &insert, error));
+	for (size_t i = 0; !code && i < callers->sums.count; i++) {
+		const struct sample_key *key = fs_table_key(&callers->sums, i);
+		const struct path_sums *sums = fs_table_value(&callers->sums, i);
+		struct fs_cell cells[] = {
+			fs_integer_cell(key->chain),
+			fs_integer_cell(key->code),
+			fs_integer_cell(sums->samples),
+			real_cell(true, sums->value),
+			fs_integer_cell(sums->latency_samples),
+			real_cell(true, sums->latency),
+			fs_integer_cell(key->thread),
+			key->cpu < 0 ? real_cell(false, 0) : fs_integer_cell(key->cpu),
+		};
+
+		code = fs_rows_add(callers->options->query, insert, cells, error);
+	}
+	sqlite3_finalize(insert);
+	return code;
+}
+
 static int add_sums(struct callers *callers, struct fs_error *error)
 {
 	const struct fs_options *options = callers->options;
-	sqlite3_str *text = sqlite3_str_new(options->query->db);
+	sqlite3_str *text;
 	char *sql;
 	int code;
 
-	sqlite3_str_appendf(
+	FS_TRY(each_row(callers,
+			"SELECT chain_id, code_id, thread_id, period, latency, cpu FROM sample "
+			"WHERE event_id = ?2",
+			sum_sample, error));
+	FS_TRY(store_sums(callers, error));
+	text = sqlite3_str_new(options->query->db);
+	sqlite3_str_appendall(
 		text,
-		"SELECT s.chain_id, s.code_id, count(*), total(max(s.period, 0)), "
-		"count(nullif(s.latency, 0)), total(s.latency), t.comm FROM sample AS s LEFT JOIN "
-		"thread AS t ON t.id = s.thread_id LEFT JOIN code AS c ON c.id = s.code_id LEFT "
-		"JOIN "
-		"function AS f ON f.id = c.function_id LEFT JOIN dso AS d ON d.id = c.dso_id WHERE "
-		"s.event_id = %lld",
-		(long long)callers->event);
+		"SELECT s.chain_id, s.code_id, s.samples, s.value, s.latency_samples, s.latency, "
+		"t.comm FROM temp.sums AS s LEFT JOIN thread AS t ON t.id = s.thread_id LEFT JOIN "
+		"code AS c ON c.id = s.code_id LEFT JOIN function AS f ON f.id = c.function_id "
+		"LEFT JOIN dso AS d ON d.id = c.dso_id WHERE 1");
 	code = fs_listing_conditions(options, text, error);
-	sqlite3_str_appendf(text, " GROUP BY s.chain_id, s.code_id%s",
-			    callers->asked->folded ? ", t.comm" : "");
+	sqlite3_str_appendall(text, " ORDER BY s.chain_id, s.code_id, s.thread_id, s.cpu");
 	sql = sqlite3_str_finish(text);
 	if (!code)
 		code = sql ? each_row(callers, sql, add_sum, error) : no_memory(error);
@@ -551,12 +623,6 @@ static char *text_of(const struct callers *callers, const uint32_t *frames, size
 	return text;
 }
 
-static struct fs_cell real_cell(bool known, double value)
-{
-	return known ? (struct fs_cell){ .kind = FS_CELL_REAL, .real = value }
-		     : (struct fs_cell){ .kind = FS_CELL_NULL };
-}
-
 static struct fs_cell value_cell(const struct callers *callers, const struct path_sums *sums)
 {
 	if (callers->value > 0 && sums->value < (double)INT64_MAX)
@@ -748,6 +814,7 @@ static void callers_init(struct callers *callers)
 	fs_interner_init(&callers->texts);
 	fs_table_init(&callers->codes, sizeof(int64_t), sizeof(struct code_frames));
 	fs_table_init(&callers->chains, sizeof(int64_t), sizeof(struct chain_node));
+	fs_table_init(&callers->sums, sizeof(struct sample_key), sizeof(struct path_sums));
 	fs_table_init(&callers->paths, sizeof(struct path), sizeof(struct path_sums));
 	fs_table_init(&callers->touched, sizeof(uint64_t), sizeof(uint64_t));
 }
@@ -758,6 +825,7 @@ static void callers_free(struct callers *callers)
 	fs_interner_free(&callers->texts);
 	fs_table_free(&callers->codes);
 	fs_table_free(&callers->chains);
+	fs_table_free(&callers->sums);
 	fs_table_free(&callers->paths);
 	fs_table_free(&callers->touched);
 	free(callers->frames);

@@ -23,7 +23,8 @@ say callers --folded
 say callers osq_lock --folded --tid 101 --min-samples 2
 say callers --event instructions --folded
 say callers worker --user --columns function,samples,self,callers
-say callers nobody 2>&1
+say callers osq_lock --folded --comm 'po*' --cpu 1
+say callers osq_lock --kernel --dso '*osq*' --cpu 0
 "$FSQUERY" --db case.db callers nobody
 status=0
 "$FSQUERY" --db case.db callers --event nothing || status=$?
