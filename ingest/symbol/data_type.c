@@ -19,7 +19,7 @@
 #include "common/error.h"
 #include "common/vector.h"
 
-enum { PEEL_MAX = 64, DEPTH_MAX = 32 };
+enum { PEEL_MAX = 64, DEPTH_MAX = 32, FIT_STEPS_MAX = 1 << 12 };
 
 void fs_data_types_init(struct fs_data_types *types, Dwarf *dwarf)
 {
@@ -212,13 +212,56 @@ uint32_t fs_data_type_intern(struct fs_data_types *types, Dwarf_Die *die, const 
 	return (uint32_t)*number;
 }
 
+/* The first child of an entry with a tag, and what that is of, looked through. */
+static bool typed_child(Dwarf_Die *parent, int tag, Dwarf_Die *ret_type)
+{
+	const char *ignored;
+	Dwarf_Die die;
+	bool found = !dwarf_child(parent, &die);
+
+	while (found && dwarf_tag(&die) != tag)
+		found = !dwarf_siblingof(&die, &die);
+	return found && follow(&die, ret_type) && peel(ret_type, &ignored);
+}
+
+/*
+ * A class template that keeps nothing but bytes for an object of its parameter's type, such as
+ * __aligned_buffer<T> of libstdc++ in shared pointers, lists, sets and maps: that type.
+ */
+static bool stored_object(Dwarf_Die *die, Dwarf_Die *ret_object)
+{
+	Dwarf_Word size;
+	Dwarf_Word object_size;
+	Dwarf_Word array_size;
+	Dwarf_Die inner = *die;
+	Dwarf_Die element;
+
+	if (!typed_child(die, DW_TAG_template_type_parameter, ret_object) ||
+	    dwarf_aggregate_size(die, &size) || dwarf_aggregate_size(ret_object, &object_size) ||
+	    size != object_size)
+		return false;
+	for (int depth = 0; fs_type_has_fields(kind_of(dwarf_tag(&inner))); depth++) {
+		Dwarf_Die outer = inner;
+
+		if (depth > DEPTH_MAX || (!typed_child(&outer, DW_TAG_member, &inner) &&
+					  !typed_child(&outer, DW_TAG_inheritance, &inner)))
+			return false;
+	}
+	return dwarf_tag(&inner) == DW_TAG_array_type && follow(&inner, &element) &&
+	       dwarf_bytesize(&element) == 1 && !dwarf_aggregate_size(&inner, &array_size) &&
+	       array_size == size;
+}
+
 uint32_t fs_data_type_of(struct fs_data_types *types, Dwarf_Die *die)
 {
 	const char *synonym;
 	Dwarf_Die target;
+	Dwarf_Die object;
 
 	if (!follow(die, &target) || !peel(&target, &synonym))
 		return FS_NO_TYPE;
+	if (fs_type_has_fields(kind_of(dwarf_tag(&target))) && stored_object(&target, &object))
+		return fs_data_type_intern(types, &object, NULL);
 	return fs_data_type_intern(types, &target, synonym);
 }
 
@@ -285,57 +328,160 @@ static void read_field(struct fs_data_types *types, Dwarf_Die *die, struct fs_fi
 	read_bits(die, field);
 }
 
+/*
+ * Step to the next entry among a structure's members. Rust's enumerations keep theirs one and two
+ * levels down, in variants; they overlap as a union's do.
+ */
+static bool next_member(const struct fs_data_type *type, struct fs_field_walk *state)
+{
+	Dwarf_Die parent = type->die;
+	int tag = state->started ? dwarf_tag(&state->die) : DW_TAG_invalid;
+	bool down = !state->started || tag == DW_TAG_variant_part || tag == DW_TAG_variant;
+
+	if (down && state->started) {
+		if (state->depth == FS_VARIANT_DEPTH)
+			return false;
+		parent = state->outer[state->depth++] = state->die;
+	}
+	state->started = true;
+	if (down ? !dwarf_child(&parent, &state->die) : !dwarf_siblingof(&state->die, &state->die))
+		return true;
+	while (state->depth) {
+		state->die = state->outer[--state->depth];
+		if (!dwarf_siblingof(&state->die, &state->die))
+			return true;
+	}
+	return false;
+}
+
 bool fs_field_next(struct fs_data_types *types, uint32_t structure, struct fs_field_walk *state,
 		   struct fs_field *ret_field)
 {
 	const struct fs_data_type *type = fs_data_type(types, structure);
 
-	if (!type || !fs_type_has_fields(type->kind) || state->ended)
+	if (!type || !fs_type_has_fields(type->kind))
 		return false;
-	for (;;) {
-		Dwarf_Die parent = type->die;
-		bool found = state->started ? !dwarf_siblingof(&state->die, &state->die)
-					    : !dwarf_child(&parent, &state->die);
+	while (!state->ended) {
 		int tag;
 
-		state->started = true;
-		if (!found) {
+		if (!next_member(type, state)) {
 			state->ended = true;
 			return false;
 		}
 		tag = dwarf_tag(&state->die);
-		if (tag == DW_TAG_variant_part) /* Rust: its members lie in variants */
-			continue;
 		if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) ||
 		    dwarf_hasattr(&state->die, DW_AT_external) || is_declaration(&state->die))
 			continue;
 		read_field(types, &state->die, ret_field);
+		ret_field->variant = state->depth != 0;
 		return true;
 	}
+	return false;
+}
+
+/* How well a field fits an access, best last. */
+enum fit {
+	FIT_NONE,
+	FIT_FLEXIBLE, /* an array without an end that begins before it */
+	FIT_EMPTY,    /* an empty class, which has room only in name */
+	FIT_PART,     /* some of the access */
+	FIT_WHOLE,    /* all of it, and more */
+	FIT_SAME,     /* as many bytes, of a structure or of something without a name */
+	FIT_EXACT,    /* a number or pointer in it begins there and is as wide */
+};
+
+static bool is_empty(struct fs_data_types *types, uint32_t type)
+{
+	const struct fs_data_type *known = fs_data_type(types, type);
+	struct fs_field_walk walk = { 0 };
+	struct fs_field field;
+
+	return known && fs_type_has_fields(known->kind) &&
+	       !fs_field_next(types, type, &walk, &field);
+}
+
+/* One search for the field that an access is to. */
+struct fitting {
+	struct fs_data_types *types;
+	uint64_t width;
+	unsigned int steps; /* left: types may be nested so that all of them are too many */
+};
+
+static enum fit fit_of(struct fitting *fitting, const struct fs_field *field, uint64_t offset,
+		       int depth);
+
+static enum fit best_fit(struct fitting *fitting, uint32_t structure, uint64_t offset, int depth,
+			 struct fs_field *ret_field)
+{
+	struct fs_field_walk walk = { 0 };
+	enum fit best = FIT_NONE;
+	struct fs_field field;
+
+	while (fs_field_next(fitting->types, structure, &walk, &field)) {
+		enum fit fit = fit_of(fitting, &field, offset, depth);
+
+		if (fit <= best)
+			continue;
+		best = fit;
+		*ret_field = field;
+		if (fit == FIT_EXACT)
+			break;
+	}
+	return best;
+}
+
+/* Whether what a field holds has a number or pointer just where the access is. */
+static bool is_exact(struct fitting *fitting, const struct fs_field *field, uint64_t offset,
+		     int depth)
+{
+	const struct fs_data_type *type = fs_data_type(fitting->types, field->type);
+	uint32_t number = field->type;
+	struct fs_field ignored;
+
+	while (type && type->kind == FS_TYPE_ARRAY) {
+		const struct fs_data_type *element = fs_data_type(fitting->types, type->target);
+
+		if (!element || !element->size)
+			return false;
+		number = type->target;
+		offset %= element->size;
+		type = element;
+	}
+	if (!type || !fs_type_has_fields(type->kind))
+		return !offset && field->name &&
+		       (type ? type->size : field->size) == fitting->width;
+	return best_fit(fitting, number, offset, depth + 1, &ignored) == FIT_EXACT;
+}
+
+static enum fit fit_of(struct fitting *fitting, const struct fs_field *field, uint64_t offset,
+		       int depth)
+{
+	uint64_t at = offset - field->offset;
+
+	if (offset < field->offset)
+		return FIT_NONE;
+	if (!field->size)
+		return FIT_FLEXIBLE;
+	if (at >= field->size)
+		return FIT_NONE;
+	if (is_empty(fitting->types, field->type))
+		return FIT_EMPTY;
+	if (fitting->width > field->size - at)
+		return FIT_PART;
+	if (fitting->width && depth < DEPTH_MAX && fitting->steps) {
+		fitting->steps--;
+		if (is_exact(fitting, field, at, depth))
+			return FIT_EXACT;
+	}
+	return fitting->width == field->size ? FIT_SAME : FIT_WHOLE;
 }
 
 bool fs_data_type_field(struct fs_data_types *types, uint32_t structure, uint64_t offset,
 			uint64_t width, struct fs_field *ret_field)
 {
-	struct fs_field_walk walk = { 0 };
-	struct fs_field field;
-	bool found = false;
+	struct fitting fitting = { .types = types, .width = width, .steps = FIT_STEPS_MAX };
 
-	while (fs_field_next(types, structure, &walk, &field)) {
-		bool flexible = !field.size && offset >= field.offset;
-
-		if (offset < field.offset || (!flexible && offset - field.offset >= field.size))
-			continue;
-		if (found && (flexible || field.size != width))
-			continue;
-		*ret_field = field;
-		if (found)
-			return true;
-		found = true;
-		if (field.size == width)
-			return true;
-	}
-	return found;
+	return best_fit(&fitting, structure, offset, 0, ret_field) != FIT_NONE;
 }
 
 uint32_t fs_data_type_at(struct fs_data_types *types, uint32_t type, uint64_t offset,

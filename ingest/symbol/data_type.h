@@ -47,6 +47,7 @@ struct fs_field {
 	uint32_t type;
 	uint16_t bit_offset, bit_size; /* within `offset`; 0 and 0: no bit-field */
 	bool base_class;
+	bool variant; /* of one of several shapes, such as a Rust enumeration has */
 };
 
 void fs_data_types_init(struct fs_data_types *types, Dwarf *dwarf);
@@ -73,16 +74,21 @@ static inline bool fs_type_has_fields(enum fs_type_kind kind)
  * Step through the fields of a structure in the order of the file. *state starts as zeros.
  * Static members are left out.
  */
+enum { FS_VARIANT_DEPTH = 2 }; /* DW_TAG_variant_part, DW_TAG_variant */
 struct fs_field_walk {
 	Dwarf_Die die;
+	Dwarf_Die outer[FS_VARIANT_DEPTH];
+	unsigned int depth;
 	bool started, ended;
 };
 bool fs_field_next(struct fs_data_types *types, uint32_t structure, struct fs_field_walk *state,
 		   struct fs_field *ret_field);
 
 /*
- * The field of a structure that holds a byte; of several (a union's) the first as wide as the
- * access of `width` bytes, else the first. A flexible array holds all behind its start.
+ * The field of a structure that holds a byte; of several (a union's, or empty base classes beside
+ * others) the first in which a number or pointer is just what an access of `width` bytes reads,
+ * else the first as wide, else the first that holds it all. Width 0: not known. A flexible array
+ * holds all behind its start.
  */
 bool fs_data_type_field(struct fs_data_types *types, uint32_t structure, uint64_t offset,
 			uint64_t width, struct fs_field *ret_field);

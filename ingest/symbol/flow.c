@@ -26,6 +26,7 @@ enum {
 	CALLEE_MAX = 1 << 14,
 	CALL_DEPTH_MAX = 4,
 	INSTRUCTION_MAX = 16,
+	POINTER_SIZE = 8,
 };
 
 struct block {
@@ -124,13 +125,19 @@ static bool decode_one(struct fs_flow *flow, uint64_t address,
 
 /* ---- values ---- */
 
-/* A register of a variable: what it points to. Nothing is told of one that is no pointer. */
+/*
+ * A register of a variable, or of a part of one: what it points to. Classes of one pointer, such as
+ * iterators, lie in registers, too. Nothing is told of what is no pointer.
+ */
 static struct fs_value value_of_variable(const struct fs_flow *flow, const struct fs_local *local)
 {
-	const struct fs_data_type *type = fs_data_type(flow->source.types, local->type);
+	uint64_t rest;
+	uint32_t number =
+		fs_data_type_at(flow->source.types, local->type, local->part, POINTER_SIZE, &rest);
+	const struct fs_data_type *type = fs_data_type(flow->source.types, number);
 	struct fs_value value;
 
-	if (!type || type->kind != FS_TYPE_POINTER || type->target == FS_NO_TYPE)
+	if (!type || rest || type->kind != FS_TYPE_POINTER || type->target == FS_NO_TYPE)
 		return fs_value_lost;
 	value = fs_value_pointer(type->target, -local->offset);
 	value.from_variable = true;
@@ -163,13 +170,25 @@ static uint64_t worth(const struct fs_flow *flow, const struct fs_value *value)
 	return 2 + type->size;
 }
 
+/* Whether a register points into the object that it is known by, not beside it. */
+static bool is_inside(const struct fs_flow *flow, const struct fs_value *value)
+{
+	const struct fs_data_type *type = fs_data_type(flow->source.types, value->type);
+
+	return value->kind == FS_VALUE_POINTER && type && value->offset >= 0 &&
+	       (uint64_t)value->offset < type->size;
+}
+
+/* One that lies behind or before where the register points says less than what is there. */
 static void apply_local(const struct fs_flow *flow, const struct fs_local *local,
 			struct fs_value *value)
 {
 	struct fs_value found = value_of_variable(flow, local);
 
-	if (local->place == FS_PLACE_REGISTER && found.kind == FS_VALUE_POINTER &&
-	    worth(flow, &found) > worth(flow, value))
+	if (local->place != FS_PLACE_REGISTER || found.kind != FS_VALUE_POINTER ||
+	    (is_inside(flow, value) && !is_inside(flow, &found)))
+		return;
+	if (worth(flow, &found) > worth(flow, value))
 		*value = found;
 }
 
@@ -765,6 +784,37 @@ static void apply_covering(const struct fs_flow *flow, uint64_t address, const s
 	}
 }
 
+/*
+ * What is at a place by the variables alone, for one that lies outside of what the register is
+ * known to point to: that may be a part, such as the base class, of what another variable shows.
+ */
+static bool access_by_variables(struct fs_flow *flow, struct fs_state *state, uint64_t address,
+				const struct fs_step *step, struct fs_typed_access *ret_access)
+{
+	uint64_t best = 0;
+
+	for (size_t i = 0; i < flow->locals.count && flow->locals.locals[i].low <= address; i++) {
+		const struct fs_local *local = &flow->locals.locals[i];
+		struct fs_value value = value_of_variable(flow, local);
+		struct fs_typed_access access;
+		struct fs_value before;
+		struct fs_value place;
+
+		if (address >= local->high || local->place != FS_PLACE_REGISTER ||
+		    local->reg != step->source || worth(flow, &value) <= best)
+			continue;
+		before = state->registers[local->reg];
+		state->registers[local->reg] = value;
+		place = fs_state_place(state, step);
+		state->registers[local->reg] = before;
+		if (!access_at(flow, state, address, &place, &access))
+			continue;
+		best = worth(flow, &value);
+		*ret_access = access;
+	}
+	return best != 0;
+}
+
 static bool find_access(struct fs_flow *flow, uint64_t address, struct fs_typed_access *ret_access)
 {
 	size_t instruction = find_code(flow, address);
@@ -788,7 +838,9 @@ static bool find_access(struct fs_flow *flow, uint64_t address, struct fs_typed_
 		if (at->steps[i].kind == FS_STEP_LOAD || at->steps[i].kind == FS_STEP_STORE) {
 			apply_covering(flow, address, &at->steps[i], &state);
 			place = fs_state_place(&state, &at->steps[i]);
-			return access_at(flow, &state, address, &place, ret_access);
+			return access_at(flow, &state, address, &place, ret_access) ||
+			       access_by_variables(flow, &state, address, &at->steps[i],
+						   ret_access);
 		}
 		run_step(flow, &at->steps[i], address, &state);
 	}

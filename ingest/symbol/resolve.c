@@ -670,13 +670,21 @@ static bool walk_to(struct resolver *resolver, const struct item *item, uint64_t
 	return cursor->at == item->address && cursor->previous < cursor->at && !cursor->lost;
 }
 
-/* What the access at an address is to: the type, the field and how that is known. */
-static int find_type(struct resolver *resolver, uint64_t address, struct fs_symbol_result *result)
+/*
+ * What the access at an address is to: the type, the field and how that is known. One that repeats
+ * itself runs from there through the object: its field is not known.
+ */
+static int find_type(struct resolver *resolver, uint64_t address, const struct fs_operand *operand,
+		     struct fs_symbol_result *result)
 {
 	struct fs_typed_access access;
 
 	if (!resolver->flow || !fs_flow_access(resolver->flow, address, &access))
 		return 0;
+	if (operand->interrupted) {
+		access.stride = 1;
+		access.within = true;
+	}
 	result->type_offset = access.offset;
 	result->stride = access.stride;
 	result->within = access.within;
@@ -684,8 +692,10 @@ static int find_type(struct resolver *resolver, uint64_t address, struct fs_symb
 	if (access.name)
 		FS_TRY(fs_describe_text(&resolver->descriptions, access.name, strlen(access.name),
 					&result->variable));
-	FS_TRY(fs_describe_path(&resolver->descriptions, access.type, (uint64_t)access.offset,
-				result->width, !access.within, &result->field));
+	if (!operand->interrupted)
+		FS_TRY(fs_describe_path(&resolver->descriptions, access.type,
+					(uint64_t)access.offset, result->width, !access.within,
+					&result->field));
 	return fs_describe_type(&resolver->descriptions, access.type, &result->type);
 }
 
@@ -706,7 +716,7 @@ static int find_preceding(struct resolver *resolver, const struct item *item, ui
 		return 0;
 	FS_TRY(find_place(resolver, start, result));
 	FS_TRY(set_operand(resolver, &before, FS_OPERAND_METHOD_PRECEDING, result));
-	return find_type(resolver, start, result);
+	return find_type(resolver, start, &before, result);
 }
 
 static int find_operand(struct resolver *resolver, const struct item *item, uint64_t function,
@@ -726,7 +736,7 @@ static int find_operand(struct resolver *resolver, const struct item *item, uint
 	FS_TRY(set_operand(resolver, &operand, FS_OPERAND_METHOD_INSTRUCTION, result));
 	if (operand.kind != FS_OPERAND_MEMORY)
 		return 0;
-	return find_type(resolver, item->address, result);
+	return find_type(resolver, item->address, &operand, result);
 }
 
 /* ---- variables ---- */
@@ -770,8 +780,9 @@ static int answer_object(struct resolver *resolver, uint32_t number)
 	struct fs_symbol_object object = { .type = FS_SYMBOL_NONE, .field = FS_SYMBOL_NONE };
 	const struct fs_elf_symbol *symbol;
 	const struct fs_global *global;
-	const char *name;
+	const char *plain;
 	uint64_t address;
+	bool ignored;
 
 	if (!place_object(resolver, query, &address) || !is_data(resolver, address))
 		return 0;
@@ -783,10 +794,10 @@ static int answer_object(struct resolver *resolver, uint32_t number)
 	object.address = global ? global->address : symbol->address;
 	object.size = global ? global->size : symbol->size;
 	object.offset = address - object.address;
-	name = global && global->name ? global->name : symbol ? symbol->name : NULL;
-	if (!name)
+	plain = global ? global->name : NULL;
+	if (!plain && !symbol)
 		return 0;
-	FS_TRY(fs_describe_text(&resolver->descriptions, name, strlen(name), &object.name));
+	FS_TRY(send_name(resolver, plain ? NULL : symbol->name, plain, &object.name, &ignored));
 	if (global) {
 		FS_TRY(fs_describe_path(&resolver->descriptions, global->type, object.offset, 0,
 					true, &object.field));

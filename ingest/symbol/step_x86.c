@@ -11,7 +11,8 @@
 #include "ingest/symbol/operand_x86.h"
 #include "ingest/symbol/step.h"
 
-enum { RAX = 0, RCX = 2, RSI = 4, RDI = 5, RBP = 6, RSP = 7 };
+/* DWARF's 16 is the return address, which no instruction names: what is loaded to be added. */
+enum { RAX = 0, RCX = 2, RSI = 4, RDI = 5, RBP = 6, RSP = 7, LOADED = 16 };
 
 /* Where an operand lies: a register by DWARF's number and its bytes. */
 struct place {
@@ -174,7 +175,8 @@ static bool move(const cs_x86 *detail, uint64_t next, struct fs_instruction *out
 }
 
 /* add, sub, inc, dec on a whole register. False: no rule. */
-static bool arithmetic(const cs_x86 *detail, unsigned int id, struct fs_instruction *out)
+static bool arithmetic(const cs_x86 *detail, unsigned int id, uint64_t next,
+		       struct fs_instruction *out)
 {
 	const cs_x86_op *to = &detail->operands[0];
 	const cs_x86_op *from = &detail->operands[1];
@@ -192,11 +194,15 @@ static bool arithmetic(const cs_x86 *detail, unsigned int id, struct fs_instruct
 		copy(out, target.number, target.number, subtracts ? -from->imm : from->imm);
 		return true;
 	}
-	if (from->type == X86_OP_REG && !subtracts && place_of(from->reg).bytes == 8) {
-		struct fs_step *step = add(out, FS_STEP_INDEX, target.number);
+	if (!subtracts && (from->type == X86_OP_MEM || place_of(from->reg).bytes == 8)) {
+		struct fs_step *step;
+		int8_t index = from->type == X86_OP_MEM ? LOADED : place_of(from->reg).number;
 
+		if (index == LOADED)
+			touch(from, next, FS_STEP_LOAD, LOADED, out);
+		step = add(out, FS_STEP_INDEX, target.number);
 		step->source = target.number;
-		step->index = place_of(from->reg).number;
+		step->index = index;
 		step->scale = 1;
 		return true;
 	}
@@ -375,7 +381,7 @@ static void general(struct fs_x86 *x86, uint64_t next, struct fs_instruction *ou
 	case X86_INS_SUB:
 	case X86_INS_INC:
 	case X86_INS_DEC:
-		if (arithmetic(detail, x86->instruction->id, out))
+		if (arithmetic(detail, x86->instruction->id, next, out))
 			return;
 		break;
 	case X86_INS_SHL:

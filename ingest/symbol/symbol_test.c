@@ -713,6 +713,7 @@ START_TEST(test_demangling)
 		"int b(int x) { return x + 2; }\n"
 		"int c(int x) __asm__(\"_RNvC7mycrate3foo\"); int c(int x) { return x + 3; }\n"
 		"int d(int x) { return x + 4; }\n"
+		"int v __asm__(\"_ZN3foo5valueE\") = 1;\n"
 		"int main(void) { return a(1) + b(2) + c(3) + d(4); }\n";
 	static const struct {
 		const char *linkage;
@@ -724,19 +725,25 @@ START_TEST(test_demangling)
 		{ "_RNvC7mycrate3foo", "mycrate::foo" },
 		{ "d", "d" },
 	};
+	struct fs_symbol_object_query variable;
+	struct fs_symbol_object object;
 	struct lookup lookup;
+	uint64_t value;
+	uint64_t code;
 	char path[128];
-	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/m.c", directory);
-	file = fopen(path, "w");
-	fputs(source, file);
-	fclose(file);
+	write_source("m.c", source);
 	run("cd %s && gcc -O0 -Wl,--build-id=none m.c -o m", directory);
 	snprintf(path, sizeof(path), "%s/m", directory);
 	lookup_init(&lookup, "/m", NULL);
 	for (size_t i = 0; i < 4; i++)
 		lookup_add(&lookup, offset_of(path, wanted[i].linkage), true);
+	place_of(path, "_ZN3foo5valueE", &value);
+	variable.offset = place_of(path, "d", &code);
+	variable.distance = value - code;
+	lookup.dso.object_queries = &variable;
+	lookup.dso.objects = &object;
+	lookup.dso.object_query_count = 1;
 	lookup_run(&lookup, directory, true);
 	ck_assert_int_eq(lookup.dso.symbols, FS_SYMBOLS_UNVERIFIED);
 	ck_assert_str_eq(lookup.dso.file_build_id, "");
@@ -747,6 +754,7 @@ START_TEST(test_demangling)
 		ck_assert_str_eq(text(&lookup, lookup.dso.functions[function].linkage_name),
 				 i == 3 ? "" : wanted[i].linkage);
 	}
+	ck_assert_str_eq(text(&lookup, object.name), "foo::value");
 	lookup_free(&lookup);
 }
 END_TEST

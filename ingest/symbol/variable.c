@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * How it works: the entries of a function are walked down through its blocks and inlined calls.
- * Only locations of a single part are kept: a variable that is spread over registers and memory
- * tells nothing about one of them.
+ * Of a variable that is spread over registers and memory, such as a slice, the parts in registers
+ * are kept.
  */
 #include "ingest/symbol/variable.h"
 
@@ -15,7 +15,7 @@
 #include "common/vector.h"
 #include "ingest/symbol/step.h"
 
-enum { DEPTH_MAX = 64, LOCALS_MAX = 1 << 18 };
+enum { DEPTH_MAX = 64, LOCALS_MAX = 1 << 18, VARIABLE_MAX = 1 << 20 };
 
 struct reading {
 	struct fs_data_types *types;
@@ -80,6 +80,31 @@ static int add_local(struct reading *reading, const struct fs_local *local)
 	return 0;
 }
 
+/* Add the places that an expression gives, of the whole variable or piece by piece. */
+static int add_places(struct reading *reading, const Dwarf_Op *ops, size_t count,
+		      struct fs_local *local)
+{
+	size_t start = 0;
+	uint64_t part = 0;
+
+	for (size_t i = 0; i < count && part < VARIABLE_MAX; i++) {
+		if (ops[i].atom != DW_OP_piece)
+			continue;
+		local->part = (uint32_t)part;
+		local->offset = 0;
+		if (i > start && place_of(reading, ops + start, i - start, local) &&
+		    local->place == FS_PLACE_REGISTER)
+			FS_TRY(add_local(reading, local));
+		part += ops[i].number;
+		start = i + 1;
+	}
+	if (start)
+		return 0;
+	local->part = 0;
+	local->offset = 0;
+	return count && place_of(reading, ops, count, local) ? add_local(reading, local) : 0;
+}
+
 static const char *name_of(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -106,9 +131,7 @@ static int read_variable(struct reading *reading, Dwarf_Die *die)
 	while ((at = dwarf_getlocations(&attribute, at, &base, &low, &high, &ops, &count)) > 0) {
 		local.low = low > reading->low ? low : reading->low;
 		local.high = high < reading->high ? high : reading->high;
-		local.offset = 0;
-		if (count && place_of(reading, ops, count, &local))
-			FS_TRY(add_local(reading, &local));
+		FS_TRY(add_places(reading, ops, count, &local));
 	}
 	return 0;
 }

@@ -22,6 +22,7 @@ enum fs_variable_place {
 struct fs_local {
 	uint64_t low, high;
 	int64_t offset;
+	uint32_t part;	  /* REGISTER: of which byte of the variable on */
 	const char *name; /* lies in the Dwarf; NULL: none */
 	uint32_t type;
 	enum fs_variable_place place;

@@ -6,7 +6,8 @@
 
 TRACES_DIR is as for accuracy.py. The simulator tells at which address which region of the workload
 lies; REGIONS says what the workload keeps there (a structure, or a variable), and pahole prints the
-structure from the program. Of every sample on a line that truth calls false, true or mixed, and in
+structure from the program. A region named =A|B is a field that may be called A or B, whatever holds
+it: so programs in other languages tell. Of every sample on a line that truth calls false, true or mixed, and in
 a region, the field that the database names must be the one that pahole has at that offset.
 
 Prints the share for each capture. Exit status: 1 when one is below --minimum, 2 when a command
@@ -59,6 +60,8 @@ def layout(program, structure):
 
 def expected(program, region, variant, distance):
     """The name that belongs at a distance in a region; None: nothing is declared there."""
+    if region["name"].startswith("="):
+        return region["name"][1:]
     name, _, field = region["name"].partition(".")
     if field:  # the region is one field, padded to a line
         return field if distance < 4 or field in ("slot", "per") else None
@@ -73,8 +76,8 @@ def expected(program, region, variant, distance):
 
 def names(field):
     """A named field without the numbers of elements, and without the variable before it."""
-    bare = re.sub(r"\[\d*\]", "", field or "").lstrip(".")
-    return {bare, bare.partition(".")[2], bare.rpartition(".")[2]}
+    parts = re.sub(r"\[\d*\]", "", field or "").replace("::", ".").strip(".").split(".")
+    return {".".join(parts[i:k]) for i in range(len(parts)) for k in range(i + 1, len(parts) + 1)}
 
 
 def samples(arguments, capture, symbols):
@@ -108,7 +111,7 @@ def judge(arguments, capture, truth, program, variant):
             known[place] = expected(program, region, variant, place[1])
         if known[place] is None:
             continue
-        if known[place] in names(field) | {variable}:
+        if {*known[place].split("|")} & (names(field) | names(variable)):
             right += count
         else:
             wrong[(known[place], field)] += count
