@@ -25,6 +25,8 @@ const struct fs_command fs_commands[] = {
 	{ "layout", fs_command_layout, "a layout of a structure that ends its false sharing" },
 	{ "types", fs_command_types, "types of accessed data by the cost of their objects" },
 	{ "type", fs_command_type, "one type: who accesses which of its fields" },
+	{ "objects", fs_command_objects, "data objects by what contention and memory cost them" },
+	{ "pages", fs_command_pages, "data pages: memory, TLB, nodes, and what would help" },
 	{ "callers", fs_command_callers, "call paths that lead to a function; flame graphs" },
 	{ "c2c-stats", fs_command_c2c_stats, "the counters of perf c2c, by perf's rules and ours" },
 	{ "sql", fs_command_sql, "run one SELECT, read-only, within limits" },

@@ -76,6 +76,8 @@ FS_COMMAND(mem_bound);
 FS_COMMAND(layout);
 FS_COMMAND(types);
 FS_COMMAND(type);
+FS_COMMAND(objects);
+FS_COMMAND(pages);
 FS_COMMAND(callers);
 FS_COMMAND(c2c_stats);
 FS_COMMAND(sql);

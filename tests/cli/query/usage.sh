@@ -41,7 +41,7 @@ for command in "${commands[@]}"; do
 	attempt exits 2 --db notes.txt "$command" "${good[@]}"
 	attempt exits 2 --db . "$command" "${good[@]}"
 done
-for command in traces health top-lines pairs mem-bound types c2c-stats callers; do
+for command in traces health top-lines pairs mem-bound types c2c-stats callers objects pages; do
 	exits 0 --db case.db "$command"
 	exits 1 --db case.db --trace nobody pairs
 	exits 1 --db case.db "$command" --columns no_such_column

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * objects: data objects by what memory costs them; query/places.h. Contention is that of the
+ * findings: schema/views/data_accesses.sql.
+ */
+#include <string.h>
+
+#include "query/database.h"
+#include "query/places.h"
+
+static const struct fs_query_column columns[] = {
+	FS_COLUMN("object", "OBJECT", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE, NULL,
+		  "Variable, or type of an object that code points to; else what is mapped there"),
+	FS_COLUMN("kind", "KIND", TEXT, FS_SHOW_DEFAULT, NULL,
+		  "variable, instance (of a type), heap, stack, file, anonymous, kernel, unknown; "
+		  "the "
+		  "last six hold all accesses that no object is known for"),
+	FS_COLUMN("type", "TYPE", TEXT, FS_SHOW_TRUNCATE, NULL, "Its type"),
+	FS_COLUMN("address", "ADDRESS", ADDRESS, FS_SHOW_DEFAULT, NULL,
+		  "Of its first byte, or of the mapping; empty: a file, or not known"),
+	FS_COLUMN("size", "SIZE", INTEGER, FS_SHOW_DEFAULT, NULL, "Bytes; empty: not known"),
+	FS_COLUMN("region", "REGION", TEXT, FS_SHOW_TRUNCATE | FS_SHOW_TAIL, NULL,
+		  "What is mapped there: a file, [heap], [stack], //anon, kernel; empty: not "
+		  "recorded"),
+	FS_COLUMN("space_id", "SPACE ID", INTEGER, 0, NULL, "space.id"),
+	FS_COLUMN("threads", "THREADS", INTEGER, FS_SHOW_DEFAULT, NULL,
+		  "Threads that share its lines; empty: one, or not known"),
+	FS_COLUMN("lines", "LINES", INTEGER, 0, NULL, "Its lines that two threads touched"),
+	FS_COLUMN("verdict", "VERDICT", TEXT, FS_SHOW_DEFAULT | FS_SHOW_STATE, NULL,
+		  "Worst of these lines: false, mixed, true, unknown, read-only, private"),
+	FS_COLUMN("cost_share", "COST", PERCENT, FS_SHOW_DEFAULT, NULL,
+		  "Share of the run's memory latency that contention costs it"),
+	FS_PLACE_COLUMNS,
+};
+enum { OWN_CELLS = sizeof(columns) / sizeof(*columns) - FS_PLACE_CELLS };
+
+/* Of objects on shared lines, which are the ones with a name. */
+static const char known_sql[] =
+	"CREATE TEMP TABLE known AS SELECT coalesce(a.space_id, 0) AS space, a.object_start AS "
+	"start, "
+	"coalesce(a.variable, t.name) AS name, max(a.variable NOTNULL) AS variable, max(t.name) AS "
+	"type, max(coalesce(v.size, t.size)) AS size, nullif(count(DISTINCT a.thread_id), 0) AS "
+	"threads, count(DISTINCT a.line_base) AS lines, substr(min(CASE a.verdict WHEN 'false' "
+	"THEN 1 "
+	"WHEN 'mixed' THEN 2 WHEN 'true' THEN 3 WHEN 'unknown' THEN 4 WHEN 'read-only' THEN 5 WHEN "
+	"'private' THEN 6 END || a.verdict), 2) AS verdict, sum(a.cost_share) AS cost FROM "
+	"data_accesses AS a LEFT JOIN type AS t ON t.id = a.type_id LEFT JOIN variable AS v ON "
+	"v.trace_id = a.trace_id AND v.space_id IS a.space_id AND v.addr = a.addr WHERE a.trace_id "
+	"= "
+	"?1 AND a.object_start NOTNULL GROUP BY 1, 2, 3";
+static const char known_row_sql[] = "SELECT iif(variable, 'variable', 'instance'), type, size, "
+				    "threads, lines, verdict, cost FROM "
+				    "temp.known WHERE space = ? AND start = ? AND name = ?";
+
+static int run(const struct fs_query *query, const char *sql, int64_t trace, struct fs_error *error)
+{
+	sqlite3_stmt *statement = NULL;
+	int code = fs_database_prepare(query, sql, &statement, error);
+
+	if (code)
+		return code;
+	sqlite3_bind_int64(statement, 1, trace);
+	if (sqlite3_step(statement) != SQLITE_DONE)
+		code = fs_database_fail(query, error);
+	sqlite3_finalize(statement);
+	return code;
+}
+
+/* By what perf and the kernel call mappings that are no files. */
+static const char *kind_of(const char *region)
+{
+	if (!region)
+		return "unknown";
+	if (!strcmp(region, "kernel"))
+		return "kernel";
+	if (!strcmp(region, "[heap]"))
+		return "heap";
+	if (!strncmp(region, "[stack", 6))
+		return "stack";
+	if (!strncmp(region, "//anon", 6) || !strncmp(region, "/anon", 5) || !*region)
+		return "anonymous";
+	return *region == '/' ? "file" : "unknown";
+}
+
+static const char *name_at(const struct fs_places *places, int64_t what)
+{
+	return fs_interned(&places->names, (uint32_t)(what - 1), NULL);
+}
+
+/* The cells of an object that stand in temp.known; they borrow from the statement. */
+static void put_known(sqlite3_stmt *known, const struct fs_place_key *key, const char *name,
+		      struct fs_cell *cells)
+{
+	static const unsigned char place[] = { 1, 2, 4, 7, 8, 9, 10 };
+
+	sqlite3_bind_int64(known, 1, key->space);
+	sqlite3_bind_int64(known, 2, key->start);
+	sqlite3_bind_text(known, 3, name, -1, SQLITE_STATIC);
+	if (sqlite3_step(known) != SQLITE_ROW)
+		return;
+	for (int i = 0; i < (int)sizeof(place); i++)
+		cells[place[i]] = fs_statement_cell(known, i);
+}
+
+static int add_row(const struct fs_places *places, size_t index, sqlite3_stmt *known,
+		   sqlite3_stmt *insert, struct fs_error *error)
+{
+	const struct fs_place_key *key = fs_table_key(&places->sums, index);
+	const char *name = key->what > 0 ? name_at(places, key->what) : NULL;
+	const char *region = key->what < 0
+				     ? name_at(places, -key->what)
+				     : fs_places_region(places, key->space, (uint64_t)key->start);
+	struct fs_place_texts texts;
+	struct fs_cell cells[OWN_CELLS + FS_PLACE_CELLS] = {
+		fs_text_cell(name ? name : region),
+		fs_text_cell(kind_of(region)),
+		fs_text_cell(NULL),
+		key->start ? fs_integer_cell(key->start) : fs_text_cell(NULL),
+		fs_text_cell(NULL),
+		fs_text_cell(region),
+		key->space ? fs_integer_cell(key->space) : fs_text_cell(NULL),
+		fs_text_cell(NULL),
+		fs_text_cell(NULL),
+		fs_text_cell(NULL),
+		fs_text_cell(NULL),
+	};
+	int code;
+
+	if (name)
+		put_known(known, key, name, cells);
+	fs_places_cells(places, fs_table_value(&places->sums, index), &texts, cells + OWN_CELLS);
+	code = fs_rows_add(places->options->query, insert, cells, error);
+	sqlite3_reset(known);
+	return code;
+}
+
+static int fill(struct fs_options *options, struct fs_error *error)
+{
+	const struct fs_query *query = options->query;
+	struct fs_places places;
+	sqlite3_stmt *insert = NULL;
+	sqlite3_stmt *known = NULL;
+	bool blind;
+	int code;
+
+	FS_TRY(fs_trace_note_blindness(options, &blind, error));
+	FS_TRY(run(query, known_sql, options->trace_id, error));
+	FS_TRY(run(query, "CREATE INDEX temp.known_place ON known (space, start, name)", 0, error));
+	fs_places_init(&places, options, true);
+	code = fs_places_fill(&places, error);
+	if (!code)
+		code = fs_rows_create(options, &insert, error);
+	if (!code)
+		code = fs_database_prepare(query, known_row_sql, &known, error);
+	for (size_t i = 0; !code && i < places.sums.count; i++)
+		code = add_row(&places, i, known, insert, error);
+	sqlite3_finalize(known);
+	sqlite3_finalize(insert);
+	fs_places_free(&places);
+	return code;
+}
+
+static const struct fs_listing listing = {
+	.command = "objects",
+	.about = "List data objects by what contention and memory cost them. Objects are known on "
+		 "lines that two threads touched; all other accesses count for the mapping that "
+		 "they "
+		 "went to. What contention costs is of the whole trace, whatever the filters.",
+	.need = FS_NEED_MEMORY,
+	.columns = columns,
+	.count = sizeof(columns) / sizeof(*columns),
+	.from = "temp.rows WHERE 1",
+	.order = "cost_share DESC NULLS LAST, latency_share DESC NULLS LAST, samples DESC, object, "
+		 "address, space_id",
+	.filters = FS_PLACE_FILTERS,
+	.filters_raw = true,
+	.nouns = "objects",
+	.empty = "no sample with an address is in the database, or none that the filters let "
+		 "through",
+	.before = fill,
+};
+
+FS_COMMAND(objects)
+{
+	return fs_listing_command(&listing, NULL, query, argc, argv, error);
+}

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How it works: one walk over the samples adds each to the page, or to the object, that its
+ * address lies in, in a hash table. What an address of a shared line is, the table data_field
+ * says; every other address belongs to the mapping that covers it. The advice has two rules, both
+ * on shares of samples, and gives the numbers that it rests on.
+ */
+#include "query/places.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/access.h"
+#include "common/search.h"
+#include "common/vector.h"
+#include "query/database.h"
+
+enum {
+	PAGE_SHIFT = 12, /* of pages whose size was not recorded */
+	NODES = 64,
+	OVERLAPS = 64,	     /* mappings that may lie over one another */
+	ADVICE_SAMPLES = 20, /* below, shares say nothing */
+	REMOTE_PERCENT = 30, /* of what memory served */
+	TLB_PERCENT = 10,
+	HUGE_SHIFT = 21, /* 2 MiB */
+};
+
+struct object_key {
+	int64_t space, addr;
+};
+
+static int no_memory(struct fs_error *error)
+{
+	return fs_fail(error, FS_NOMEM, "out of memory");
+}
+
+void fs_places_init(struct fs_places *places, struct fs_options *options, bool by_object)
+{
+	*places = (struct fs_places){ .options = options, .by_object = by_object };
+	fs_table_init(&places->sums, sizeof(struct fs_place_key), sizeof(struct fs_place_sums));
+	fs_table_init(&places->objects, sizeof(struct object_key), sizeof(struct fs_place_object));
+	fs_table_init(&places->spaces, sizeof(int64_t), sizeof(int64_t));
+	fs_table_init(&places->nodes, sizeof(int64_t), sizeof(int64_t));
+	fs_interner_init(&places->names);
+}
+
+void fs_places_free(struct fs_places *places)
+{
+	fs_table_free(&places->sums);
+	fs_table_free(&places->objects);
+	fs_table_free(&places->spaces);
+	fs_table_free(&places->nodes);
+	fs_interner_free(&places->names);
+	for (size_t i = 0; i < places->process_count; i++)
+		free(places->processes[i].maps);
+	free(places->processes);
+	free(places->ranges);
+}
+
+/* add() for each row of a statement with the trace as ?1. */
+static int each_row(struct fs_places *places, const char *sql,
+		    int (*add)(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error),
+		    struct fs_error *error)
+{
+	const struct fs_query *query = places->options->query;
+	sqlite3_stmt *statement = NULL;
+	int code = fs_database_prepare(query, sql, &statement, error);
+	int step = SQLITE_DONE;
+
+	if (code)
+		return code;
+	sqlite3_bind_int64(statement, 1, places->options->trace_id);
+	fs_listing_bind(places->options, statement);
+	while (!code && (step = sqlite3_step(statement)) == SQLITE_ROW)
+		code = add(places, statement, error);
+	if (!code && step != SQLITE_DONE)
+		code = fs_database_fail(query, error);
+	sqlite3_finalize(statement);
+	return code;
+}
+
+/* ---- what is known of the trace's memory ---- */
+
+/* Rows come by pid. */
+static int add_map(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+{
+	struct fs_place_process *process = NULL;
+	int64_t pid = sqlite3_column_int64(row, 0);
+	const char *path = fs_database_text(row, 3);
+	uint64_t start = (uint64_t)sqlite3_column_int64(row, 1);
+	uint32_t name;
+
+	if (places->process_count)
+		process = &places->processes[places->process_count - 1];
+	if (!process || process->pid != pid) {
+		if (FS_RESERVE(places->processes, places->process_capacity,
+			       places->process_count + 1))
+			return no_memory(error);
+		process = &places->processes[places->process_count++];
+		*process = (struct fs_place_process){ .pid = pid };
+	}
+	if (fs_intern(&places->names, path, strlen(path), &name) ||
+	    FS_RESERVE(process->maps, process->capacity, process->count + 1))
+		return no_memory(error);
+	process->maps[process->count++] = (struct fs_place_map){
+		.start = start,
+		.end = start + (uint64_t)sqlite3_column_int64(row, 2),
+		.name = name,
+	};
+	return 0;
+}
+
+static const struct fs_place_process *find_process(const struct fs_places *places, int64_t pid)
+{
+	size_t at = FS_FIRST_AT(places->processes, places->process_count, pid, (uint64_t)pid);
+
+	return at < places->process_count && places->processes[at].pid == pid
+		       ? &places->processes[at]
+		       : NULL;
+}
+
+/* A process that was forked and mapped nothing itself has what its parent had. */
+static int add_space(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+{
+	int64_t id = sqlite3_column_int64(row, 0);
+	const struct fs_place_process *process = find_process(places, sqlite3_column_int64(row, 1));
+	int64_t *index = fs_table_put(&places->spaces, &id, NULL, NULL);
+
+	if (!index)
+		return no_memory(error);
+	if (!process && sqlite3_column_type(row, 2) != SQLITE_NULL)
+		process = find_process(places, sqlite3_column_int64(row, 2));
+	*index = !strcmp(fs_database_text(row, 3), "kernel") ? 0
+		 : process				     ? (process - places->processes) + 1
+							     : -1;
+	return 0;
+}
+
+static int add_node(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+{
+	int64_t cpu = sqlite3_column_int64(row, 0);
+	int64_t *node = fs_table_put(&places->nodes, &cpu, NULL, NULL);
+
+	if (!node)
+		return no_memory(error);
+	*node = sqlite3_column_int64(row, 1);
+	return 0;
+}
+
+static int add_range(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+{
+	if (FS_RESERVE(places->ranges, places->range_capacity, places->range_count + 1))
+		return no_memory(error);
+	places->ranges[places->range_count++] = (struct fs_memory_range){
+		.first = (uint64_t)sqlite3_column_int64(row, 0),
+		.last = (uint64_t)sqlite3_column_int64(row, 1),
+		.node = sqlite3_column_int64(row, 2),
+	};
+	return 0;
+}
+
+static int add_object(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+{
+	const char *name = fs_database_text(row, 3);
+	struct object_key key = { sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1) };
+	struct fs_place_object *object = fs_table_put(&places->objects, &key, NULL, NULL);
+	uint32_t id;
+
+	if (!object || fs_intern(&places->names, name, strlen(name), &id))
+		return no_memory(error);
+	object->start = sqlite3_column_int64(row, 2);
+	object->name = id + 1ull;
+	return 0;
+}
+
+static int learn(struct fs_places *places, struct fs_error *error)
+{
+	FS_TRY(each_row(
+		places,
+		"SELECT m.pid, m.addr, m.length, d.path FROM map AS m JOIN dso AS d ON d.id = "
+		"m.dso_id WHERE m.trace_id = ?1 AND m.pid >= 0 AND m.length > 0 ORDER BY "
+		"m.pid, m.addr, m.rowid",
+		add_map, error));
+	FS_TRY(each_row(
+		places,
+		"SELECT s.id, s.pid, p.pid, s.kind FROM space AS s LEFT JOIN space AS p ON p.id "
+		"= s.parent_id WHERE s.trace_id = ?1",
+		add_space, error));
+	FS_TRY(each_row(places, "SELECT cpu, node FROM cpu WHERE trace_id = ?1 AND node >= 0",
+			add_node, error));
+	FS_TRY(each_row(
+		places,
+		"SELECT first, last, node FROM memory_range WHERE trace_id = ?1 AND first >= 0 "
+		"AND last >= first ORDER BY first",
+		add_range, error));
+	if (!places->by_object)
+		return 0;
+	return each_row(
+		places,
+		"SELECT coalesce(d.space_id, 0), d.addr, d.start, coalesce(d.variable, t.name) "
+		"FROM data_field AS d LEFT JOIN type AS t ON t.id = d.type_id WHERE d.trace_id "
+		"= ?1 AND (d.variable NOTNULL OR t.name NOTNULL)",
+		add_object, error);
+}
+
+/* ---- where an address is ---- */
+
+static const struct fs_place_map *find_map(const struct fs_places *places, int64_t space,
+					   uint64_t address)
+{
+	const int64_t *index = fs_table_get(&places->spaces, &space);
+	const struct fs_place_process *process;
+	size_t at;
+
+	if (!index || *index <= 0)
+		return NULL;
+	process = &places->processes[*index - 1];
+	at = FS_FIRST_BEHIND(process->maps, process->count, start, address);
+	for (size_t i = 0; i < OVERLAPS && at > 0; i++)
+		if (address < process->maps[--at].end)
+			return &process->maps[at];
+	return NULL;
+}
+
+const char *fs_places_region(const struct fs_places *places, int64_t space, uint64_t address)
+{
+	const int64_t *index = fs_table_get(&places->spaces, &space);
+	const struct fs_place_map *map = find_map(places, space, address);
+
+	if (map)
+		return fs_interned(&places->names, map->name, NULL);
+	return index && *index == 0 ? "kernel" : NULL;
+}
+
+static int64_t home_of(const struct fs_places *places, uint64_t physical)
+{
+	size_t at = FS_FIRST_BEHIND(places->ranges, places->range_count, first, physical);
+
+	return at > 0 && physical <= places->ranges[at - 1].last ? places->ranges[at - 1].node : -1;
+}
+
+/* A file is mapped in several pieces, and they are one object. */
+static bool is_file(const char *path)
+{
+	return *path == '/' && strncmp(path, "//anon", 6) != 0;
+}
+
+static struct fs_place_key key_of(const struct fs_places *places, int64_t space, int64_t addr,
+				  int64_t shift)
+{
+	struct object_key place = { space, addr };
+	const struct fs_place_object *object;
+	const struct fs_place_map *map;
+
+	if (!places->by_object)
+		return (struct fs_place_key){ space, addr & -((int64_t)1 << shift), 0 };
+	object = fs_table_get(&places->objects, &place);
+	if (object)
+		return (struct fs_place_key){ space, object->start, (int64_t)object->name };
+	map = find_map(places, space, (uint64_t)addr);
+	if (map && is_file(fs_interned(&places->names, map->name, NULL)))
+		return (struct fs_place_key){ space, 0, -(int64_t)map->name - 1 };
+	return (struct fs_place_key){ space, map ? (int64_t)map->start : 0, 0 };
+}
+
+/* ---- samples ---- */
+
+static const struct {
+	bool transfer, told;
+} sources[] = {
+#define SOURCE(suffix, number, name, level, transfer, dirty, remote)                               \
+	[number] = { transfer, sizeof(level) > 1 },
+	FS_SOURCE_LIST(SOURCE)
+#undef SOURCE
+};
+
+static uint64_t node_bit(int64_t node)
+{
+	return node < 0 ? 0 : UINT64_C(1) << (node < NODES - 1 ? node : NODES - 1);
+}
+
+static void add_access(struct fs_place_sums *sums, uint32_t access)
+{
+	enum fs_op op = fs_access_op(access);
+	enum fs_source source = fs_access_source(access);
+
+	sums->samples++;
+	sums->loads += op == FS_OP_LOAD;
+	sums->stores += op == FS_OP_STORE;
+	sums->atomics += op == FS_OP_ATOMIC;
+	if (source < FS_SOURCE_MAX) {
+		sums->transfers += sources[source].transfer;
+		sums->sourced += sources[source].told;
+	}
+	sums->dram_local += source == FS_SOURCE_DRAM_LOCAL;
+	sums->dram_remote += source == FS_SOURCE_DRAM_REMOTE;
+	sums->tlb_told += (access & FS_ACCESS_TLB_KNOWN) != 0;
+	sums->tlb_misses += (access & FS_ACCESS_TLB_KNOWN) && (access & FS_ACCESS_TLB_MISS);
+}
+
+/* Row: space, address, physical address, CPU, access, latency, log2 of the page size. */
+static int add_sample(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+{
+	int64_t space = sqlite3_column_int64(row, 0);
+	int64_t cpu = sqlite3_column_int64(row, 3);
+	int64_t latency = sqlite3_column_int64(row, 5);
+	int64_t shift = sqlite3_column_int64(row, 6) % 63;
+	struct fs_place_key key =
+		key_of(places, space, sqlite3_column_int64(row, 1), shift ? shift : PAGE_SHIFT);
+	struct fs_place_sums *sums = fs_table_put(&places->sums, &key, NULL, NULL);
+	const int64_t *node = NULL;
+
+	if (!sums)
+		return no_memory(error);
+	add_access(sums, (uint32_t)sqlite3_column_int64(row, 4));
+	if (latency > 0) {
+		sums->latency_samples++;
+		sums->latency += (double)latency;
+		places->latency += (double)latency;
+	}
+	if (sqlite3_column_type(row, 3) != SQLITE_NULL)
+		node = fs_table_get(&places->nodes, &cpu);
+	sums->nodes |= node ? node_bit(*node) : 0;
+	if (sqlite3_column_int64(row, 2))
+		sums->homes |= node_bit(home_of(places, (uint64_t)sqlite3_column_int64(row, 2)));
+	if (shift && (!sums->least_page || shift < sums->least_page))
+		sums->least_page = shift;
+	if (shift > sums->largest_page)
+		sums->largest_page = shift;
+	return 0;
+}
+
+int fs_places_fill(struct fs_places *places, struct fs_error *error)
+{
+	sqlite3_str *text;
+	char *sql;
+	int code;
+
+	FS_TRY(learn(places, error));
+	text = sqlite3_str_new(places->options->query->db);
+	sqlite3_str_appendall(
+		text,
+		"SELECT s.space_id, s.addr, s.phys_addr, s.cpu, s.access, s.latency, iif(e.role IS "
+		"'spe', 0, s.extra >> 32 & 255) FROM event AS e JOIN sample AS s ON s.event_id = "
+		"e.id "
+		"LEFT JOIN thread AS t ON t.id = s.thread_id LEFT JOIN code AS c ON c.id = "
+		"s.code_id "
+		"LEFT JOIN function AS f ON f.id = c.function_id LEFT JOIN dso AS d ON d.id = "
+		"c.dso_id "
+		"LEFT JOIN cpu AS u ON u.trace_id = e.trace_id AND u.cpu = s.cpu "
+		"WHERE e.trace_id = ?1 AND s.addr NOTNULL");
+	code = fs_listing_conditions(places->options, text, error);
+	sql = sqlite3_str_finish(text);
+	if (!code)
+		code = sql ? each_row(places, sql, add_sample, error) : no_memory(error);
+	sqlite3_free(sql);
+	return code;
+}
+
+/* ---- the answer ---- */
+
+/* "0,2": the numbers of the bits; "63+" stands for all from there on. */
+static void name_nodes(uint64_t bits, char *out, size_t size)
+{
+	size_t used = 0;
+
+	*out = '\0';
+	for (int node = 0; node < NODES && used < size; node++)
+		if (bits >> node & 1)
+			used += (size_t)snprintf(out + used, size - used, "%s%d%s", used ? "," : "",
+						 node, node == NODES - 1 ? "+" : "");
+}
+
+static double percent(int64_t part, int64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* The nodes decide what helps: memory can follow one node, not several. */
+static size_t advise_placement(const struct fs_place_sums *sums, const char *nodes, char *out,
+			       size_t size)
+{
+	int64_t dram = sums->dram_local + sums->dram_remote;
+	bool one = sums->nodes && !(sums->nodes & (sums->nodes - 1));
+
+	if (dram < ADVICE_SAMPLES || percent(sums->dram_remote, dram) < REMOTE_PERCENT)
+		return 0;
+	return (size_t)snprintf(
+		out, size, "%.0f %% of %lld samples from memory came from another node. %s%s%s",
+		percent(sums->dram_remote, dram), (long long)dram,
+		one ? "Only node "
+		: sums->nodes
+			? "Nodes "
+			: "Place it where it is used: let the threads that use it touch it first.",
+		sums->nodes ? nodes : "",
+		one	      ? " uses it: let its threads touch it first, or bind it there."
+		: sums->nodes ? " use it: split it by node, or interleave it."
+			      : "");
+}
+
+static size_t advise_pages(const struct fs_place_sums *sums, char *out, size_t size)
+{
+	const char *what = "Huge pages would need fewer TLB entries (madvise(MADV_HUGEPAGE)).";
+
+	if (sums->tlb_told < ADVICE_SAMPLES ||
+	    percent(sums->tlb_misses, sums->tlb_told) < TLB_PERCENT)
+		return 0;
+	if (sums->least_page >= HUGE_SHIFT)
+		what = "Its pages are huge already: use the data in the order in which it lies.";
+	return (size_t)snprintf(out, size, "%.0f %% of %lld samples missed the TLB. %s",
+				percent(sums->tlb_misses, sums->tlb_told),
+				(long long)sums->tlb_told, what);
+}
+
+static struct fs_cell count_cell(bool known, int64_t count)
+{
+	return known ? fs_integer_cell(count) : (struct fs_cell){ .kind = FS_CELL_NULL };
+}
+
+static struct fs_cell ratio_cell(double part, double whole)
+{
+	return whole > 0 ? (struct fs_cell){ .kind = FS_CELL_REAL, .real = part / whole }
+			 : (struct fs_cell){ .kind = FS_CELL_NULL };
+}
+
+void fs_places_cells(const struct fs_places *places, const struct fs_place_sums *sums,
+		     struct fs_place_texts *texts, struct fs_cell *cells)
+{
+	size_t used;
+
+	name_nodes(sums->nodes, texts->nodes, sizeof(texts->nodes));
+	name_nodes(sums->homes, texts->homes, sizeof(texts->homes));
+	texts->advice[0] = '\0';
+	used = advise_placement(sums, texts->nodes, texts->advice, sizeof(texts->advice));
+	if (used && used < sizeof(texts->advice) - 1)
+		texts->advice[used++] = ' ';
+	if (used < sizeof(texts->advice) &&
+	    !advise_pages(sums, texts->advice + used, sizeof(texts->advice) - used))
+		texts->advice[used ? used - 1 : 0] = '\0';
+	*cells++ = fs_integer_cell(sums->samples);
+	*cells++ = fs_integer_cell(sums->loads);
+	*cells++ = fs_integer_cell(sums->stores);
+	*cells++ = fs_integer_cell(sums->atomics);
+	*cells++ = ratio_cell(sums->latency, places->latency);
+	*cells++ = ratio_cell(sums->latency, (double)sums->latency_samples);
+	*cells++ = count_cell(sums->sourced > 0, sums->dram_local);
+	*cells++ = count_cell(sums->sourced > 0, sums->dram_remote);
+	*cells++ = count_cell(sums->sourced > 0, sums->transfers);
+	*cells++ = count_cell(sums->tlb_told > 0, sums->tlb_misses);
+	*cells++ = fs_integer_cell(sums->tlb_told);
+	*cells++ = count_cell(sums->largest_page > 0, (int64_t)1 << sums->largest_page);
+	*cells++ = fs_text_cell(*texts->nodes ? texts->nodes : NULL);
+	*cells++ = fs_text_cell(*texts->homes ? texts->homes : NULL);
+	*cells = fs_text_cell(*texts->advice ? texts->advice : NULL);
+}
