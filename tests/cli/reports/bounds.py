@@ -3,8 +3,8 @@
 
 Each trial imports a recording at half its size and at its whole size and compares the CPU time of the
 two. FULL=1 makes the sizes ten times those of every day; that takes ten minutes. What was measured
-is printed. A million different threads, code addresses and lines are all kept, and take up to
-half a KiB each: that is the one thing that passes 256 MiB.
+is printed. What a file tells is all kept: a million different threads, forks, code addresses or
+symbols take up to half a KiB each, which is the one thing that passes 256 MiB.
 """
 import os
 import random
@@ -33,7 +33,7 @@ def write(make, count):
     expect("making the input", os.waitpid(process, 0)[1], 0)
 
 
-def bounded(make, full, exits=0, check=None, most_mib=256):
+def bounded(make, full, exits=0, check=None, most_mib=512 if FULL else 256):
     """make(count) gives the content; twice of it may take at most three times as long."""
     count, times = full if FULL else full // 10, []
     for some in (count // 2, count):
@@ -177,7 +177,7 @@ def trial_samples():
     def everything(count):
         return sampled(count, mixed, lambda number: mixed(number) & ~63, up, fields=["ip", "addr", "tid"]).file()
     for make in (threads, threads_on_a_line, processes, codes, lines, times, everything):
-        bounded(make, MILLION, 0, all_sampled, 512 if FULL else 256)
+        bounded(make, MILLION, 0, all_sampled)
 
 
 def trial_shared_lines():
