@@ -846,11 +846,39 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 	return record->raw.size ? next_spe_piece(decoder, 0, error) : 0;
 }
 
+/*
+ * The thread that the switches tell. A time stamp is rounded down to a tick of the timer, perhaps
+ * to before the thread was switched in: user code, which idle never runs, is then that of the
+ * thread that the tick ends with.
+ */
+static int attribute_by_switches(struct fs_decoder *decoder, const struct fs_spe_record *record,
+				 struct observation *seen, struct fs_error *error)
+{
+	struct fs_session *session = decoder->session;
+	uint32_t cpu = decoder->spe->cpu;
+	struct fs_switch running;
+
+	FS_TRY(fs_switches_running(&session->switches, cpu, seen->time_ns, &running, error));
+	if ((running.tid == FS_PID_UNKNOWN || running.tid == 0) && !seen->kernel) {
+		uint64_t next_ns = fs_clock_ns(&session->clock, record->timestamp + 1);
+		struct fs_switch later = running;
+
+		if (next_ns > seen->time_ns + 1)
+			FS_TRY(fs_switches_running(&session->switches, cpu, next_ns - 1, &later,
+						   error));
+		if (later.tid != FS_PID_UNKNOWN)
+			running = later;
+	}
+	seen->pid = running.pid;
+	seen->tid = running.tid;
+	seen->attribution = running.attribution;
+	return 0;
+}
+
 static int attribute_spe(struct fs_decoder *decoder, const struct fs_spe_record *record,
 			 struct observation *seen, struct fs_error *error)
 {
 	const struct spe_state *spe = decoder->spe;
-	struct fs_switch running;
 
 	seen->pid = seen->tid = FS_PID_UNKNOWN;
 	if (record->present & FS_SPE_HAS_CONTEXT && record->context) {
@@ -858,14 +886,8 @@ static int attribute_spe(struct fs_decoder *decoder, const struct fs_spe_record 
 		seen->attribution = FS_ATTRIBUTION_CONTEXT;
 		return 0;
 	}
-	if (spe->cpu != UINT32_MAX && seen->time_ns) {
-		FS_TRY(fs_switches_running(&decoder->session->switches, spe->cpu, seen->time_ns,
-					   &running, error));
-		seen->pid = running.pid;
-		seen->tid = running.tid;
-		seen->attribution = running.attribution;
-		return 0;
-	}
+	if (spe->cpu != UINT32_MAX && seen->time_ns)
+		return attribute_by_switches(decoder, record, seen, error);
 	if (spe->tid != UINT32_MAX && spe->cpu == UINT32_MAX) {
 		seen->tid = spe->tid;
 		seen->attribution = FS_ATTRIBUTION_AUXTRACE;
@@ -975,11 +997,11 @@ static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 	spe->time_ns = seen.time_ns ? seen.time_ns : spe->time_ns;
 	if (spe->blind)
 		end_blind_here(decoder, seen.time_ns);
+	seen.kernel = flags & FS_ACCESS_KERNEL;
 	FS_TRY(attribute_spe(decoder, record, &seen, error));
 	seen.cpu = spe->cpu == UINT32_MAX ? FS_ROLLUP_NONE : spe->cpu;
 	seen.ip = record->pc;
 	seen.has_ip = has & FS_SPE_HAS_PC;
-	seen.kernel = flags & FS_ACCESS_KERNEL;
 	seen.addr = has & FS_SPE_HAS_VA ? record->virtual_address : 0;
 	seen.phys_addr = has & FS_SPE_HAS_PA ? record->physical_address : 0;
 	seen.access =

@@ -281,6 +281,24 @@ def trial_switches():
             "SELECT tid, attribution, count(*) FROM samples GROUP BY 1, 2 ORDER BY min(time_ns)"), expected)
 
 
+def trial_switch_within_a_tick():
+    """A time stamp is rounded down to a tick: user code that seems to run before the switch to its thread is that
+    thread's; the kernel's may be idle's."""
+    kernel = 0xc0ffd4228fcbb688  # a PC of EL2
+    for wide in (True, False):
+        recording = recording_of(None, clock=(0, 10, 0))  # ticks of 10 ns
+        if wide:  # idle before
+            recording.kernel(perfdata.SWITCH_CPU_WIDE, recording.pack("II", 102, 102), 0, time=900, cpu=0)
+        recording.kernel(perfdata.SWITCH, b"", 0, pid=100, tid=101, time=1006, cpu=0)
+        recording.kernel(perfdata.SWITCH, b"", 1 << 13, pid=100, tid=101, time=1043, cpu=0)
+        recording.aux_data(b"".join(spe_record(tick=tick, pc=pc, context=None) for tick in (99, 100, 101, 104)
+                                    for pc in (PC, kernel)))
+        idle = 0 if wide else None
+        expect(f"threads, wide {wide}", ingest(recording.file()).query("SELECT time_ns, kernel, tid FROM samples"), [
+            (990, 0, idle), (990, 1, idle), (1000, 0, 101), (1000, 1, idle), (1010, 0, 101), (1010, 1, 101),
+            (1040, 0, 101), (1040, 1, 101)])
+
+
 def trial_short_counter():
     """TIME_CONV of a counter narrower than 64 bits: what is below the start of the recording has wrapped."""
     data = b"".join(spe_record(tick=tick) for tick in (0xfffff0, 0xffffff, 0, 0x10))
