@@ -34,6 +34,8 @@ struct options {
 	size_t archive_count, archive_capacity;
 	const char **perf_maps;
 	size_t perf_map_count, perf_map_capacity;
+	const char **logs;
+	size_t log_count, log_capacity;
 	const char **dumps;
 	size_t dump_count, dump_capacity;
 	bool json, quiet, progress;
@@ -48,6 +50,7 @@ enum {
 	KEY_KALLSYMS,
 	KEY_PERF_MAP,
 	KEY_JITDUMP,
+	KEY_ALLOC_LOG,
 	KEY_UNVERIFIED,
 	KEY_NO_SAMPLES,
 	KEY_STRICT,
@@ -81,6 +84,8 @@ static const struct argp_option option_table[] = {
 	  "A perf-PID.map that a JIT compiler wrote; may be repeated", 0 },
 	{ "jitdump", KEY_JITDUMP, "FILE", 0,
 	  "A jit-PID.dump that a JIT compiler wrote; may be repeated", 0 },
+	{ "alloc-log", KEY_ALLOC_LOG, "FILE", 0,
+	  "Heap blocks by time, as text that fsingest(1) describes; may be repeated", 0 },
 	{ "unverified-symbols", KEY_UNVERIFIED, NULL, 0,
 	  "Also use binaries whose build-id is not in "
 	  "the trace; they are marked",
@@ -126,6 +131,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 				&options->perf_map_capacity, argument);
 	case KEY_JITDUMP:
 		return add_text(&options->dumps, &options->dump_count, &options->dump_capacity,
+				argument);
+	case KEY_ALLOC_LOG:
+		return add_text(&options->logs, &options->log_count, &options->log_capacity,
 				argument);
 	case KEY_VMLINUX:
 		options->load.symbols.vmlinux = argument;
@@ -244,6 +252,8 @@ static int ingest(const struct options *options, const char *input, FILE *out, b
 	load.symbols.archive_count = options->archive_count;
 	load.jit = (struct fs_jit_files){ options->perf_maps, options->perf_map_count,
 					  options->dumps, options->dump_count };
+	load.allocation_logs = options->logs;
+	load.allocation_log_count = options->log_count;
 	code = fs_target_open(&target, options->db, error);
 	guard_temporary(&target);
 	if (!code)
@@ -345,5 +355,6 @@ int main(int argc, char **argv)
 	free(options.archives);
 	free(options.perf_maps);
 	free(options.dumps);
+	free(options.logs);
 	return code;
 }

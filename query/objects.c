@@ -11,10 +11,11 @@
 static const struct fs_query_column columns[] = {
 	FS_COLUMN("object", "OBJECT", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE, NULL,
 		  "Variable, or type of an object that code points to; else what is mapped there"),
-	FS_COLUMN("kind", "KIND", TEXT, FS_SHOW_DEFAULT, NULL,
-		  "variable, instance (of a type), heap, stack, file, anonymous, kernel, unknown; "
-		  "the "
-		  "last six hold all accesses that no object is known for"),
+	FS_COLUMN(
+		"kind", "KIND", TEXT, FS_SHOW_DEFAULT, NULL,
+		"block (of the heap, by what allocates it), variable, instance (of a type), heap, "
+		"stack, "
+		"file, anonymous, kernel, unknown; the last six hold what no object is known for"),
 	FS_COLUMN("type", "TYPE", TEXT, FS_SHOW_TRUNCATE, NULL, "Its type"),
 	FS_COLUMN("address", "ADDRESS", ADDRESS, FS_SHOW_DEFAULT, NULL,
 		  "Of its first byte, or of the mapping; empty: a file, or not known"),
@@ -82,11 +83,6 @@ static const char *kind_of(const char *region)
 	return *region == '/' ? "file" : "unknown";
 }
 
-static const char *name_at(const struct fs_places *places, int64_t what)
-{
-	return fs_interned(&places->names, (uint32_t)(what - 1), NULL);
-}
-
 /* The cells of an object that stand in temp.known; they borrow from the statement. */
 static void put_known(sqlite3_stmt *known, const struct fs_place_key *key, const char *name,
 		      struct fs_cell *cells)
@@ -102,35 +98,78 @@ static void put_known(sqlite3_stmt *known, const struct fs_place_key *key, const
 		cells[place[i]] = fs_statement_cell(known, i);
 }
 
+/* Several types or sizes are none. */
+static void put_site(const struct fs_places *places, const struct fs_place_sums *sums,
+		     struct fs_cell *cells)
+{
+	cells[1] = fs_text_cell("block");
+	if (sums->type > 0)
+		cells[2] =
+			fs_text_cell(fs_interned(&places->names, (uint32_t)(sums->type - 1), NULL));
+	if (sums->block_size > 0)
+		cells[4] = fs_integer_cell(sums->block_size);
+	if (sums->cost != 0)
+		cells[10] = (struct fs_cell){ .kind = FS_CELL_REAL, .real = sums->cost };
+}
+
+static const char *region_of(const struct fs_places *places, const struct fs_place_key *key)
+{
+	if (key->kind == FS_PLACE_FILE)
+		return fs_interned(&places->names, key->name, NULL);
+	return key->kind == FS_PLACE_SITE
+		       ? NULL
+		       : fs_places_region(places, key->space, (uint64_t)key->start);
+}
+
 static int add_row(const struct fs_places *places, size_t index, sqlite3_stmt *known,
 		   sqlite3_stmt *insert, struct fs_error *error)
 {
 	const struct fs_place_key *key = fs_table_key(&places->sums, index);
-	const char *name = key->what > 0 ? name_at(places, key->what) : NULL;
-	const char *region = key->what < 0
-				     ? name_at(places, -key->what)
-				     : fs_places_region(places, key->space, (uint64_t)key->start);
+	const struct fs_place_sums *sums = fs_table_value(&places->sums, index);
+	const char *region = region_of(places, key);
+	const char *name = key->kind == FS_PLACE_MAPPING
+				   ? region
+				   : fs_interned(&places->names, key->name, NULL);
 	struct fs_place_texts texts;
 	struct fs_cell cells[OWN_CELLS + FS_PLACE_CELLS] = {
-		fs_text_cell(name ? name : region),
-		fs_text_cell(kind_of(region)),
-		fs_text_cell(NULL),
-		key->start ? fs_integer_cell(key->start) : fs_text_cell(NULL),
-		fs_text_cell(NULL),
-		fs_text_cell(region),
-		key->space ? fs_integer_cell(key->space) : fs_text_cell(NULL),
-		fs_text_cell(NULL),
-		fs_text_cell(NULL),
-		fs_text_cell(NULL),
-		fs_text_cell(NULL),
+		[0] = fs_text_cell(name),
+		[1] = fs_text_cell(kind_of(region)),
+		[5] = fs_text_cell(region),
 	};
 	int code;
 
-	if (name)
+	if (key->start)
+		cells[3] = fs_integer_cell(key->start);
+	if (key->space)
+		cells[6] = fs_integer_cell(key->space);
+	if (key->kind == FS_PLACE_OBJECT)
 		put_known(known, key, name, cells);
-	fs_places_cells(places, fs_table_value(&places->sums, index), &texts, cells + OWN_CELLS);
+	else if (key->kind == FS_PLACE_SITE)
+		put_site(places, sums, cells);
+	fs_places_cells(places, sums, &texts, cells + OWN_CELLS);
 	code = fs_rows_add(places->options->query, insert, cells, error);
 	sqlite3_reset(known);
+	return code;
+}
+
+static int add_costs(struct fs_places *places, struct fs_error *error)
+{
+	const struct fs_query *query = places->options->query;
+	sqlite3_stmt *statement = NULL;
+	int code = fs_database_prepare(
+		query, "SELECT space, start, cost FROM temp.known WHERE cost NOTNULL", &statement,
+		error);
+	int step;
+
+	if (code)
+		return code;
+	while ((step = sqlite3_step(statement)) == SQLITE_ROW)
+		fs_places_add_cost(places, sqlite3_column_int64(statement, 0),
+				   sqlite3_column_int64(statement, 1),
+				   sqlite3_column_double(statement, 2));
+	if (step != SQLITE_DONE)
+		code = fs_database_fail(query, error);
+	sqlite3_finalize(statement);
 	return code;
 }
 
@@ -148,6 +187,8 @@ static int fill(struct fs_options *options, struct fs_error *error)
 	FS_TRY(run(query, "CREATE INDEX temp.known_place ON known (space, start, name)", 0, error));
 	fs_places_init(&places, options, true);
 	code = fs_places_fill(&places, error);
+	if (!code)
+		code = add_costs(&places, error);
 	if (!code)
 		code = fs_rows_create(options, &insert, error);
 	if (!code)

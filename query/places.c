@@ -25,6 +25,15 @@ enum {
 	HUGE_SHIFT = 21, /* 2 MiB */
 };
 
+/* Where a sample was. */
+struct place_at {
+	int64_t space, addr, time_ns, page_shift;
+};
+
+struct block_range {
+	uint64_t first, count; /* in fs_places.blocks */
+};
+
 struct object_key {
 	int64_t space, addr;
 };
@@ -41,6 +50,7 @@ void fs_places_init(struct fs_places *places, struct fs_options *options, bool b
 	fs_table_init(&places->objects, sizeof(struct object_key), sizeof(struct fs_place_object));
 	fs_table_init(&places->spaces, sizeof(int64_t), sizeof(int64_t));
 	fs_table_init(&places->nodes, sizeof(int64_t), sizeof(int64_t));
+	fs_table_init(&places->block_ranges, sizeof(int64_t), sizeof(struct block_range));
 	fs_interner_init(&places->names);
 }
 
@@ -50,7 +60,9 @@ void fs_places_free(struct fs_places *places)
 	fs_table_free(&places->objects);
 	fs_table_free(&places->spaces);
 	fs_table_free(&places->nodes);
+	fs_table_free(&places->block_ranges);
 	fs_interner_free(&places->names);
+	free(places->blocks);
 	for (size_t i = 0; i < places->process_count; i++)
 		free(places->processes[i].maps);
 	free(places->processes);
@@ -169,7 +181,34 @@ static int add_object(struct fs_places *places, sqlite3_stmt *row, struct fs_err
 	if (!object || fs_intern(&places->names, name, strlen(name), &id))
 		return no_memory(error);
 	object->start = sqlite3_column_int64(row, 2);
-	object->name = id + 1ull;
+	object->name = id;
+	return 0;
+}
+
+/* Rows come by space and address. */
+static int add_block(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+{
+	const char *site = fs_database_text(row, 5);
+	uint64_t addr = (uint64_t)sqlite3_column_int64(row, 1);
+	int64_t space = sqlite3_column_int64(row, 0);
+	struct block_range *range = fs_table_put(&places->block_ranges, &space, NULL, NULL);
+	struct fs_place_block *block;
+
+	if (!range || FS_RESERVE(places->blocks, places->block_capacity, places->block_count + 1))
+		return no_memory(error);
+	block = &places->blocks[places->block_count];
+	*block = (struct fs_place_block){
+		.space = space,
+		.addr = addr,
+		.end = addr + (uint64_t)sqlite3_column_int64(row, 2),
+		.alloc_ns = sqlite3_column_int64(row, 3),
+		.free_ns = sqlite3_column_int64(row, 4),
+	};
+	if (fs_intern(&places->names, site, strlen(site), &block->site))
+		return no_memory(error);
+	if (!range->count++)
+		range->first = places->block_count;
+	places->block_count++;
 	return 0;
 }
 
@@ -195,6 +234,23 @@ static int learn(struct fs_places *places, struct fs_error *error)
 		add_range, error));
 	if (!places->by_object)
 		return 0;
+	FS_TRY(each_row(
+		places,
+		"SELECT b.space_id, b.addr, b.size, b.alloc_ns, "
+		"coalesce(b.free_ns, 9223372036854775807), 'allocated ' || coalesce('in ' || "
+		"f.name || coalesce(' at ' || " FS_BASE_NAME(
+			"c.file") " || ':' || c.line, ''), "
+				  "'at ' || " FS_BASE_NAME(
+					  "d.path") " || format('+0x%x', c.offset), "
+						    "'at ' || format('0x%x', c.ip), 'at a place "
+						    "not told') FROM heap_block AS b "
+						    "LEFT JOIN code AS c ON c.id = b.code_id LEFT "
+						    "JOIN function AS f ON f.id = "
+						    "c.function_id LEFT JOIN dso AS d ON d.id = "
+						    "c.dso_id WHERE b.trace_id = ?1 AND "
+						    "b.addr >= 0 AND b.size > 0 ORDER BY "
+						    "b.space_id, b.addr, b.alloc_ns",
+		add_block, error));
 	return each_row(
 		places,
 		"SELECT coalesce(d.space_id, 0), d.addr, d.start, coalesce(d.variable, t.name) "
@@ -245,22 +301,100 @@ static bool is_file(const char *path)
 	return *path == '/' && strncmp(path, "//anon", 6) != 0;
 }
 
-static struct fs_place_key key_of(const struct fs_places *places, int64_t space, int64_t addr,
-				  int64_t shift)
+/* The block that held the address at that time; without a time the one that was allocated last. */
+static const struct fs_place_block *find_block(const struct fs_places *places,
+					       const struct place_at *at)
 {
-	struct object_key place = { space, addr };
-	const struct fs_place_object *object;
+	const struct block_range *range = fs_table_get(&places->block_ranges, &at->space);
+	const struct fs_place_block *blocks;
+	size_t next;
+
+	if (!range)
+		return NULL;
+	blocks = places->blocks + range->first;
+	next = FS_FIRST_BEHIND(blocks, range->count, addr, (uint64_t)at->addr);
+	for (size_t i = 0; i < OVERLAPS && next > 0; i++) {
+		const struct fs_place_block *block = &blocks[--next];
+
+		if ((uint64_t)at->addr < block->end &&
+		    (!at->time_ns ||
+		     (block->alloc_ns <= at->time_ns && at->time_ns < block->free_ns)))
+			return block;
+	}
+	return NULL;
+}
+
+static struct fs_place_key key_of(const struct fs_places *places, const struct place_at *at,
+				  const struct fs_place_object *object,
+				  const struct fs_place_block *block)
+{
+	struct fs_place_key key = { .space = at->space };
 	const struct fs_place_map *map;
 
-	if (!places->by_object)
-		return (struct fs_place_key){ space, addr & -((int64_t)1 << shift), 0 };
-	object = fs_table_get(&places->objects, &place);
+	if (!places->by_object) {
+		key.start = at->addr & -((int64_t)1 << at->page_shift);
+		return key;
+	}
+	if (block) {
+		key.name = block->site;
+		key.kind = FS_PLACE_SITE;
+		return key;
+	}
+	if (object) {
+		key.start = object->start;
+		key.name = (uint32_t)object->name;
+		key.kind = FS_PLACE_OBJECT;
+		return key;
+	}
+	map = find_map(places, at->space, (uint64_t)at->addr);
+	if (map && is_file(fs_interned(&places->names, map->name, NULL))) {
+		key.name = map->name;
+		key.kind = FS_PLACE_FILE;
+	} else if (map) {
+		key.start = (int64_t)map->start;
+	}
+	return key;
+}
+
+/* One value of all, or that there are several. */
+static void note_one(int64_t *one, int64_t value)
+{
+	if (!*one)
+		*one = value;
+	else if (*one != value)
+		*one = -1;
+}
+
+/* The sums of the place, made if it is new; NULL: memory ran out. */
+static struct fs_place_sums *find_place(struct fs_places *places, const struct place_at *at)
+{
+	struct object_key place = { at->space, at->addr };
+	const struct fs_place_object *object = fs_table_get(&places->objects, &place);
+	const struct fs_place_block *block = find_block(places, at);
+	struct fs_place_key key = key_of(places, at, object, block);
+	struct fs_place_sums *sums = fs_table_put(&places->sums, &key, NULL, NULL);
+
+	if (!sums || !block)
+		return sums;
+	note_one(&sums->block_size, (int64_t)(block->end - block->addr));
 	if (object)
-		return (struct fs_place_key){ space, object->start, (int64_t)object->name };
-	map = find_map(places, space, (uint64_t)addr);
-	if (map && is_file(fs_interned(&places->names, map->name, NULL)))
-		return (struct fs_place_key){ space, 0, -(int64_t)map->name - 1 };
-	return (struct fs_place_key){ space, map ? (int64_t)map->start : 0, 0 };
+		note_one(&sums->type, (int64_t)object->name + 1);
+	return sums;
+}
+
+void fs_places_add_cost(struct fs_places *places, int64_t space, int64_t start, double cost)
+{
+	const struct place_at at = { .space = space, .addr = start };
+	const struct fs_place_block *block = find_block(places, &at);
+	struct fs_place_key key;
+	struct fs_place_sums *sums;
+
+	if (!block)
+		return;
+	key = key_of(places, &at, NULL, block);
+	sums = fs_table_get(&places->sums, &key);
+	if (sums)
+		sums->cost += cost;
 }
 
 /* ---- samples ---- */
@@ -298,16 +432,18 @@ static void add_access(struct fs_place_sums *sums, uint32_t access)
 	sums->tlb_misses += (access & FS_ACCESS_TLB_KNOWN) && (access & FS_ACCESS_TLB_MISS);
 }
 
-/* Row: space, address, physical address, CPU, access, latency, log2 of the page size. */
+/* Row: space, address, physical address, CPU, access, latency, log2 of the page size,
+ * time. */
 static int add_sample(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
 {
-	int64_t space = sqlite3_column_int64(row, 0);
 	int64_t cpu = sqlite3_column_int64(row, 3);
 	int64_t latency = sqlite3_column_int64(row, 5);
 	int64_t shift = sqlite3_column_int64(row, 6) % 63;
-	struct fs_place_key key =
-		key_of(places, space, sqlite3_column_int64(row, 1), shift ? shift : PAGE_SHIFT);
-	struct fs_place_sums *sums = fs_table_put(&places->sums, &key, NULL, NULL);
+	struct place_at at = { .space = sqlite3_column_int64(row, 0),
+			       .addr = sqlite3_column_int64(row, 1),
+			       .time_ns = sqlite3_column_int64(row, 7),
+			       .page_shift = shift ? shift : PAGE_SHIFT };
+	struct fs_place_sums *sums = find_place(places, &at);
 	const int64_t *node = NULL;
 
 	if (!sums)
@@ -341,7 +477,8 @@ int fs_places_fill(struct fs_places *places, struct fs_error *error)
 	sqlite3_str_appendall(
 		text,
 		"SELECT s.space_id, s.addr, s.phys_addr, s.cpu, s.access, s.latency, iif(e.role IS "
-		"'spe', 0, s.extra >> 32 & 255) FROM event AS e JOIN sample AS s ON s.event_id = "
+		"'spe', 0, s.extra >> 32 & 255), s.time_ns FROM event AS e JOIN sample AS s ON "
+		"s.event_id = "
 		"e.id "
 		"LEFT JOIN thread AS t ON t.id = s.thread_id LEFT JOIN code AS c ON c.id = "
 		"s.code_id "

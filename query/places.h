@@ -20,13 +20,23 @@ struct fs_place_sums {
 	uint64_t nodes; /* bit n: accessed from NUMA node n, the last bit for all others */
 	uint64_t homes; /* the same, of the memory itself, by physical address */
 	int64_t least_page, largest_page; /* log2 of page sizes; 0: none was told */
+	/* of a site: what its blocks hold, and their size; 0: not known, -1: several */
+	int64_t type, block_size;
+	double cost;
+};
+
+enum fs_place_kind {
+	FS_PLACE_MAPPING, /* start: of the page or mapping; no name */
+	FS_PLACE_OBJECT,  /* start: of the object; name: variable or type */
+	FS_PLACE_FILE,	  /* start 0; name: path */
+	FS_PLACE_SITE,	  /* start 0; name: what allocates the blocks */
 };
 
 struct fs_place_key {
 	int64_t space; /* space.id; 0: not known */
-	int64_t start; /* of a page or object, else of the mapping; of a file 0 */
-	int64_t what;  /* 0: page or mapping; else a name's number in fs_places.names + 1, negative:
-			  of a file */
+	int64_t start;
+	uint32_t name; /* in fs_places.names */
+	uint32_t kind; /* enum fs_place_kind */
 };
 
 /* A mapping of a process, and what it is of. */
@@ -44,7 +54,15 @@ struct fs_place_process {
 /* What a sampled address of a shared line is; from the table data_field. */
 struct fs_place_object {
 	int64_t start;
-	uint64_t name; /* + 1, as in fs_place_key.what */
+	uint64_t name;
+};
+
+/* From the table heap_block, by space and address. */
+struct fs_place_block {
+	int64_t space;
+	uint64_t addr, end;
+	int64_t alloc_ns, free_ns;
+	uint32_t site; /* name */
 };
 
 struct fs_places {
@@ -54,6 +72,9 @@ struct fs_places {
 	struct fs_table objects; /* {space, addr} -> struct fs_place_object */
 	struct fs_table spaces;	 /* space.id -> index of its process + 1, 0: the kernel */
 	struct fs_table nodes;	 /* CPU -> node */
+	struct fs_place_block *blocks;
+	size_t block_count, block_capacity;
+	struct fs_table block_ranges; /* space.id -> first and number of its blocks */
 	struct fs_interner names;
 	struct fs_place_process *processes;
 	size_t process_count, process_capacity;
@@ -71,6 +92,9 @@ void fs_places_free(struct fs_places *places);
 /* Read what is known of the trace's memory, and add up its samples with an address that the
  * filters let through. */
 int fs_places_fill(struct fs_places *places, struct fs_error *error);
+
+/* Add the cost of an object to the site that allocated it, if one is known. */
+void fs_places_add_cost(struct fs_places *places, int64_t space, int64_t start, double cost);
 
 /* What lies at an address: "[heap]", "[stack]", a file's path, "kernel", "//anon"; NULL: not
  * known. Valid until more names are added. */

@@ -211,6 +211,16 @@ static int find_code(struct fs_decoder *decoder, int64_t space, uint64_t ip, boo
 	return 0;
 }
 
+int fs_decoder_find_code(struct fs_decoder *decoder, int64_t space, uint64_t ip, uint64_t time_ns,
+			 int64_t *ret_code)
+{
+	uint32_t code;
+
+	FS_TRY(find_code(decoder, space, ip, false, true, time_ns, &code));
+	*ret_code = code;
+	return 0;
+}
+
 /* Code addresses of a call chain and the spaces they are in, innermost first. */
 struct chain_places {
 	uint64_t ips[CHAIN_MAX];

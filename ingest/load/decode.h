@@ -160,6 +160,11 @@ void fs_decoder_close(struct fs_decoder *decoder);
 int fs_decoder_next(struct fs_decoder *decoder, struct fs_batch *batch, bool *ret_more,
 		    struct fs_error *error);
 
+/* The number of user code at an address of a process at a time, also after the last batch. Returns
+ * 0 or FS_NOMEM. */
+int fs_decoder_find_code(struct fs_decoder *decoder, int64_t space, uint64_t ip, uint64_t time_ns,
+			 int64_t *ret_code);
+
 static inline const struct fs_code *fs_decoder_code(const struct fs_decoder *decoder, size_t code)
 {
 	return fs_table_value(&decoder->code_ids, code);

@@ -24,6 +24,7 @@ struct load {
 	struct fs_error *error;
 	struct fs_session session;
 	struct fs_decoder decoder;
+	struct fs_heap heap;
 	struct fs_queue queue;
 	struct fs_hash_file hash;
 	bool hash_begun;
@@ -201,6 +202,7 @@ static int choose_name(struct load *load)
 	load->name = strdup(wish);
 	for (unsigned int i = 2; load->name && is_name_taken(load, load->name); i++) {
 		free(load->name);
+		fs_heap_free(&load->heap);
 		if (asprintf(&load->name, "%s (%u)", wish, i) < 0)
 			load->name = NULL;
 	}
@@ -223,6 +225,8 @@ static const char *describe_options(const struct load *load, struct json_object 
 		json_object_object_add(object, "unverified_symbols", json_object_new_boolean(true));
 	if (load->options->jit.perf_map_count || load->options->jit.dump_count)
 		json_object_object_add(object, "jit", json_object_new_boolean(true));
+	if (load->options->allocation_log_count)
+		json_object_object_add(object, "allocation_log", json_object_new_boolean(true));
 	if (load->options->no_samples)
 		json_object_object_add(object, "no_samples", json_object_new_boolean(true));
 	return json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
@@ -364,6 +368,23 @@ static int run_both(struct load *load)
 
 /* ---- all of it ---- */
 
+static int read_allocations(struct load *load)
+{
+	struct fs_loss *loss = &load->session.loss;
+	struct fs_heap *heap = &load->heap;
+
+	for (size_t i = 0; i < load->options->allocation_log_count; i++)
+		FS_TRY(fs_heap_read(heap, &load->decoder, load->options->allocation_logs[i],
+				    load->error));
+	if (heap->skipped)
+		fs_loss_add(loss, FS_LOSS_BAD_ALLOCATION, heap->skipped, 0, UINT64_MAX,
+			    "allocation logs");
+	if (heap->dropped)
+		fs_loss_add(loss, FS_LOSS_ALLOCATION_LIMIT, heap->dropped, 0, UINT64_MAX,
+			    "allocation logs");
+	return 0;
+}
+
 static int load_trace(struct load *load, struct fs_load_result *result)
 {
 	struct fs_id_bases bases;
@@ -383,6 +404,7 @@ static int load_trace(struct load *load, struct fs_load_result *result)
 	FS_TRY(read_bases(load, &bases));
 	FS_TRY(fs_decoder_open(&load->decoder, &load->session, &bases, load->error));
 	FS_TRY(run_both(load));
+	FS_TRY(read_allocations(load));
 	result->damaged = fs_loss_is_damaged(&load->session.loss);
 	if (result->damaged && load->options->strict)
 		return fs_fail(load->error, FS_REFUSED,
@@ -391,6 +413,7 @@ static int load_trace(struct load *load, struct fs_load_result *result)
 			       load->options->path);
 	FS_TRY(fs_hash_file_end(&load->hash, load->error));
 	load->facts.sha256 = load->hash.hex;
+	load->facts.heap = &load->heap;
 	object = json_object_new_object();
 	load->facts.options = describe_options(load, object);
 	code = fs_store_trace(load->db, &load->decoder, &load->facts, load->error);
@@ -417,6 +440,7 @@ int fs_load(sqlite3 *db, const struct fs_load_options *options, struct fs_load_r
 	struct fs_load_result result = { 0 };
 	int code;
 
+	fs_heap_init(&load.heap);
 	code = fs_session_open(&load.session, options->path, error);
 	if (!code)
 		code = fs_jit_add(&load.session, &options->jit, error);

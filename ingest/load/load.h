@@ -19,9 +19,11 @@
 #include "ingest/symbol/symbol.h"
 
 struct fs_load_options {
-	const char *path;		  /* of the perf.data file */
-	const char *name;		  /* label of the trace; NULL: the file's base name */
-	struct fs_jit_files jit;	  /* what JIT compilers wrote */
+	const char *path;		    /* of the perf.data file */
+	const char *name;		    /* label of the trace; NULL: the file's base name */
+	struct fs_jit_files jit;	    /* what JIT compilers wrote */
+	const char *const *allocation_logs; /* ingest/load/heap.h */
+	size_t allocation_log_count;
 	struct fs_symbol_options symbols; /* where names come from; its `strings` is not used */
 	bool no_samples;		  /* keep roll-ups only */
 	bool strict;			  /* refuse a damaged file */

@@ -781,6 +781,28 @@ static int store_profile(struct store *store)
 	return 0;
 }
 
+static int store_heap_blocks(struct store *store)
+{
+	const struct fs_heap *heap = store->facts->heap;
+	const struct fs_id_bases *bases = &store->decoder->bases;
+
+	FS_TRY(fs_rows_begin(&store->rows, "heap_block"));
+	for (size_t i = 0; i < heap->count; i++) {
+		const struct fs_heap_block *block = &heap->blocks[i];
+
+		fs_rows_integer(&store->rows, store->facts->id);
+		fs_rows_integer(&store->rows, bases->space + block->space);
+		fs_rows_integer(&store->rows, (int64_t)block->addr);
+		fs_rows_integer(&store->rows, (int64_t)block->size);
+		fs_rows_integer(&store->rows, block->tid);
+		fs_rows_integer(&store->rows, (int64_t)block->alloc_ns);
+		fs_rows_optional(&store->rows, block->free_ns, (int64_t)block->free_ns);
+		fs_rows_optional(&store->rows, block->code != FS_NONE, bases->code + block->code);
+		FS_TRY(fs_rows_end(&store->rows));
+	}
+	return 0;
+}
+
 static int store_access(struct store *store)
 {
 	const struct fs_rollup *rollup = &store->decoder->rollup;
@@ -1081,11 +1103,12 @@ int fs_store_trace(sqlite3 *db, const struct fs_decoder *decoder,
 		   const struct fs_trace_facts *facts, struct fs_error *error)
 {
 	static int (*const parts[])(struct store * store) = {
-		store_trace_row,   store_tracepoints,	store_facts,	    store_cpus,
-		store_memory,	   store_events,	store_threads,	    store_spaces,
-		store_dsos,	   store_system_events, store_maps,	    store_codes,
-		store_profile,	   store_access,	store_windows,	    store_lines,
-		store_code_totals, store_loss,		store_loss_windows, store_extents,
+		store_trace_row,   store_tracepoints,	store_facts,   store_cpus,
+		store_memory,	   store_events,	store_threads, store_spaces,
+		store_dsos,	   store_system_events, store_maps,    store_codes,
+		store_heap_blocks, store_profile,	store_access,  store_windows,
+		store_lines,	   store_code_totals,	store_loss,    store_loss_windows,
+		store_extents,
 	};
 	struct store store = {
 		.db = db,

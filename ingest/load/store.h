@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "ingest/load/decode.h"
+#include "ingest/load/heap.h"
 
 /* What fs_store_trace() needs beside the decoder. */
 struct fs_trace_facts {
@@ -17,6 +18,7 @@ struct fs_trace_facts {
 	const char *options;  /* JSON */
 	uint64_t fingerprint; /* of some blocks of the input, to find it again quickly */
 	int64_t dso_base, function_base;
+	const struct fs_heap *heap;
 };
 
 /* Write all rows of a trace but samples and names. The decoder has finished, its roll-up too. */

@@ -16,3 +16,37 @@ say objects --cpu 0 --columns object,kind,address,samples --format csv --sort ob
 rm case.db
 "$FSINGEST" -q --db case.db --symbols "$SAMPLES/bin/x86_64" "$SAMPLES/chunk.before.x86.c2c.data"
 say objects --limit 4 --columns object,kind,type,address,size,region,threads,lines,verdict,samples
+
+# Blocks by allocation site: the chunks of the capture, from a log; two of them are one after the other at one address.
+rm case.db
+"$FSINGEST" -q --db case.db --symbols "$SAMPLES/bin/x86_64" "$SAMPLES/chunk.before.x86.c2c.data"
+middle=$(query case.db 'SELECT (first_ns + last_ns) / 2 FROM trace')
+begin=$(query case.db 'SELECT first_ns FROM trace')
+pid=$(query case.db "SELECT pid FROM space WHERE kind = 'process'")
+site()
+{
+	query case.db "SELECT min(c.ip) FROM code c JOIN function f ON f.id = c.function_id WHERE f.name = '$1'"
+}
+read -r first second < <(query case.db "SELECT min(start), max(start) FROM (SELECT DISTINCT start FROM data_field
+	WHERE type_id IN (SELECT id FROM type WHERE name = 'struct chunk_before') ORDER BY start LIMIT 2)" | tr '|' ' ')
+{
+	echo '# time pid tid event address size site'
+	echo "$begin $pid $pid alloc $first 120 $(site main)"
+	printf '%d %d %d alloc 0x%x 0x78 0x%x\n' "$begin" "$pid" "$pid" "$second" "$(site main)"
+	echo "$((middle / 1000000000)).$(printf '%09d' $((middle % 1000000000))) $pid $pid free $first"
+	echo "$((middle + 1)) $pid $pid alloc $first 96 $(site worker)"
+	echo "5 $pid $pid alloc 4096 120 $(site main)" # never sampled
+	echo "5 999 999 alloc $first 120"                # another process
+	echo "6 $pid $pid free 0x1234567"
+} >blocks.log
+printf '%s\n' '1 2 3 grow 5' "1 $pid $pid alloc 5" "1 $pid $pid alloc 5 0" "1 $pid $pid alloc 18446744073709551615 5 5" \
+	"99999999999999999999 1 1 free 5" "1 $pid $pid alloc 5 5 5 5" "$(printf '%0300d' 1)" $'\xff\xfe' >bad.log
+rm case.db
+"$FSINGEST" -q --db case.db --symbols "$SAMPLES/bin/x86_64" --alloc-log blocks.log --alloc-log bad.log "$SAMPLES/chunk.before.x86.c2c.data"
+query case.db 'SELECT count(*), sum(size), count(free_ns) FROM heap_block'
+query case.db "SELECT count FROM loss WHERE kind = 'bad_allocation'"
+say objects --limit 5 --columns object,kind,type,size,samples
+expect 'samples of the two blocks' "$("$FSQUERY" -q --db case.db objects --format csv --columns object,samples | grep -c allocated)" 2
+status=0
+"$FSINGEST" -q --db no.db --alloc-log missing.log "$SAMPLES/chunk.before.x86.c2c.data" || status=$?
+expect 'a log that is not there' "$status" 2
