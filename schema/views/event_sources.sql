@@ -12,7 +12,7 @@ SELECT
 		NOT max(iif(s.name IN ('none', 'unknown'), NULL, s.name LIKE '%\_miss' ESCAPE '\')), 0) AS sees_transfer,
 	coalesce(max(s.dirty), 0) OR NOT coalesce(max(s.transfer AND s.dirty IS NULL), 0)
 		-- HIP12 has codes for modified lines; since SPEv1.4 an event bit can tell
-		OR (e.role = 'spe' AND (lower(x.cpuid) GLOB '0x*48?fd06?'
+		OR (e.role = 'spe' AND (coalesce(lower(x.cpuid) GLOB '0x*48?fd06?', 0)
 			OR EXISTS (SELECT 1 FROM cpu AS c WHERE c.trace_id = e.trace_id
 				AND ((c.midr >> 24 & 255 = 72 AND c.midr >> 4 & 4095 = 3334) OR c.spe_events >> 21 & 1))))
 		AS sees_dirty

@@ -13,11 +13,12 @@ CREATE VIEW health AS
 WITH
 -- What each trace's events asked for. Bits of sample_type and of the SPE config words are those
 -- of the kernel's perf_event.h and arm_spe_pmu.c.
-asked AS (
+facts AS (
 	SELECT
 		t.id AS trace_id,
 		t.arch LIKE 'aarch64%' OR t.arch LIKE 'arm64%' OR coalesce(max(e.role = 'spe'), 0) AS arm,
 		t.memory_samples,
+		coalesce(max(e.role = 'spe' AND e.samples > 0), 0) AS spe,
 		coalesce(max(e.role = 'cycles' AND e.samples > 0), 0) AS cycles,
 		coalesce(max(e.role LIKE 'stall%' AND e.samples > 0), 0) AS stalls,
 		coalesce(max(e.sample_type >> 2 & 1), 0) AS times,
@@ -26,6 +27,13 @@ asked AS (
 			AS physical
 	FROM trace AS t LEFT JOIN event AS e ON e.trace_id = t.id
 	GROUP BY t.id
+),
+asked AS (
+	SELECT *, iif(arm, '`perf record -e arm_spe_0/ts_enable=1,pa_enable=1,jitter=1,load_filter=1,store_filter=1/`',
+		'`perf c2c record`') AS command,
+		'Whether two threads use two offsets of a line at once, watchpoints show: '
+			|| '`perf record -d -T -e mem:ADDRESS:rw -e mem:ADDRESS2:rw`.' AS watch
+	FROM facts
 ),
 wrote AS (
 	SELECT trace_id, sum(stores + atomics) AS writes, sum(samples - stores) AS readers,
@@ -54,6 +62,7 @@ spe AS (
 	SELECT e.*, e.config & 1 AS times, e.config >> 1 & 1 AS physical, e.config >> 16 & 1 AS jitter,
 		e.config >> 32 & 1 AS branches, e.config >> 33 & 1 AS loads, e.config >> 34 & 1 AS stores,
 		e.config >> 36 & 127 AS masks, e.config2 & 4095 AS latency,
+		EXISTS (SELECT 1 FROM cpu AS c WHERE c.trace_id = e.trace_id AND c.spe_events) AS events_told,
 		coalesce(l.collisions, 0) AS collisions, coalesce(l.truncations, 0) AS truncations,
 		EXISTS (SELECT 1 FROM cpu AS c WHERE c.trace_id = e.trace_id AND c.midr >> 24 & 255 = 65
 			AND c.midr >> 4 & 4095 = 3340) OR lower(t.cpuid) GLOB '0x*41?fd0c?' AS n1
@@ -144,43 +153,42 @@ FROM dso AS d JOIN trace AS t ON t.id = d.trace_id
 WHERE d.samples > 0
 UNION ALL
 SELECT trace_id, 'not_measurable', 'loss', 'contention', 0, 0, NULL,
-	'No sample has a data address, so no cache line can be named. Record with '
-	|| iif(arm, '`perf record -e arm_spe_0/ts_enable=1,pa_enable=1,load_filter=1,store_filter=1/`.',
-		'`perf c2c record`.')
+	'No sample has a data address, so no cache line can be named. Record with ' || command || '.'
 FROM asked WHERE memory_samples = 0
 UNION ALL
 SELECT t.id, 'not_measurable', 'loss', 'spe', 0, 0, NULL,
 	'Arm SPE was switched on and recorded nothing. Most virtual machines have no SPE; on the machine '
 	|| 'itself it needs the module arm_spe_pmu and a firmware table (ACPI or device tree) that names '
 	|| 'its interrupt, and some kernels leave it dead unless booted with `kpti=off`: see `dmesg`. '
-	|| 'Else the filters let no operation through.'
+	|| 'Else the filters let no operation through, or discard=1 threw all away. Functions bound to memory are '
+	|| 'told without SPE: `perf record -e cycles,stall_backend_mem`.'
 FROM trace AS t WHERE t.spe_records = 0
 	AND EXISTS (SELECT 1 FROM event AS e WHERE e.trace_id = t.id AND e.role = 'spe')
 UNION ALL
 SELECT a.trace_id, 'not_measurable', 'loss', 'writers', 0, 0, NULL,
 	'No store was sampled: who writes a line is unknown, and store-store contention is invisible. '
-	|| 'Record with ' || iif(a.arm, '`perf record -e arm_spe_0/load_filter=1,store_filter=1/`.',
-		'`perf c2c record`, which samples loads and stores.')
+	|| 'Record with ' || a.command || ', which samples loads and stores.'
 FROM asked AS a LEFT JOIN wrote AS w ON w.trace_id = a.trace_id
 WHERE a.memory_samples > 0 AND coalesce(w.writes, 0) = 0
 UNION ALL
 SELECT a.trace_id, 'not_measurable', 'loss', 'latency', 0, 0, NULL,
 	'No memory sample has a latency, so cost can only be counted in samples. Record with '
-	|| iif(a.arm, 'Arm SPE.', '`perf record -W` (PERF_SAMPLE_WEIGHT) or `perf c2c record`.')
+	|| iif(a.arm, '', '`perf record -W` (PERF_SAMPLE_WEIGHT) or ') || a.command || '.'
 FROM asked AS a LEFT JOIN wrote AS w ON w.trace_id = a.trace_id
 WHERE a.memory_samples > 0 AND coalesce(w.latencies, 0) = 0
 UNION ALL
 SELECT a.trace_id, 'not_measurable', 'loss', 'data source', 0, 0, NULL,
 	'No memory sample says where the data came from, so transfers between cores are told from '
 	|| 'latency and overlap in time only. '
-	|| iif(a.arm, 'The CPU has no SPE data source packet that fsight can read.',
-		'Record with `perf record -d` (PERF_SAMPLE_DATA_SRC) or `perf c2c record`.')
+	|| CASE WHEN NOT a.arm THEN 'Record with `perf record -d` (PERF_SAMPLE_DATA_SRC) or ' || a.command || '.'
+		WHEN NOT a.spe THEN 'Record with ' || a.command || '.'
+		ELSE 'The CPU has no SPE data source packet that fsight can read. ' || a.watch END
 FROM asked AS a LEFT JOIN sourced AS s ON s.trace_id = a.trace_id
 WHERE a.memory_samples > 0 AND coalesce(s.samples, 0) = 0
 UNION ALL
 SELECT trace_id, 'not_measurable', 'info', 'physical addresses', 0, 0, NULL,
 	'No physical addresses: memory that processes share at different addresses is not joined. '
-	|| 'Record with ' || iif(arm, 'arm_spe_0/pa_enable=1/ as root.', '`--phys-data` as root.')
+	|| 'Record with ' || iif(spe, command, '`perf record --phys-data`') || ' as root.'
 FROM asked WHERE memory_samples > 0 AND NOT physical
 UNION ALL
 SELECT trace_id, 'not_measurable', 'loss', 'CPUs', 0, 0, NULL,
@@ -191,7 +199,7 @@ FROM asked WHERE memory_samples > 0 AND NOT cpus AND NOT EXISTS
 UNION ALL
 SELECT a.trace_id, 'not_measurable', 'loss', 'overlap in time', 0, 0, NULL,
 	'Samples have no time, so it is not known whether accesses overlapped. Record with '
-	|| iif(a.arm, 'arm_spe_0/ts_enable=1/.', '`perf record -T`.')
+	|| iif(a.spe, a.command, '`perf record -T`') || '.'
 FROM asked AS a JOIN trace AS t ON t.id = a.trace_id
 WHERE a.memory_samples > 0 AND t.first_ns IS NULL
 UNION ALL
@@ -206,9 +214,7 @@ FROM asked WHERE NOT cycles OR NOT stalls
 UNION ALL
 SELECT a.trace_id, 'not_measurable', 'loss', 'readers', 0, 0, NULL,
 	'No load was sampled: who reads a line is unknown, and contention of a writer with readers '
-	|| 'is invisible. Record with '
-	|| iif(a.arm, '`perf record -e arm_spe_0/load_filter=1,store_filter=1/`.',
-		'`perf c2c record`, which samples loads and stores.')
+	|| 'is invisible. Record with ' || a.command || ', which samples loads and stores.'
 FROM asked AS a JOIN wrote AS w ON w.trace_id = a.trace_id
 WHERE a.memory_samples > 0 AND w.writes > 0 AND w.readers = 0
 UNION ALL
@@ -216,18 +222,24 @@ SELECT s.trace_id, 'not_measurable', 'loss', 'transfers between cores', k.missed
 	'Where data came from is known by event bits only: hit or miss of a level. An access that '
 	|| 'got its line from another core looks like any other miss, so hitm and peer are empty, '
 	|| 'and contention is told from latency and overlap in time. The CPU sends no data source '
-	|| 'that fsight can read. Whether two threads use two offsets of a line at once, watchpoints '
-	|| 'show: `perf record -d -T -e mem:ADDRESS:rw -e mem:ADDRESS2:rw`.'
-FROM spe AS s JOIN sourced AS k ON k.trace_id = s.trace_id
+	|| 'that fsight can read. ' || a.watch
+FROM spe AS s JOIN sourced AS k ON k.trace_id = s.trace_id JOIN asked AS a ON a.trace_id = s.trace_id
 WHERE k.samples > 0 AND k.missed > 0 AND k.beyond = 0
 UNION ALL
 SELECT s.trace_id, 'not_measurable', 'info', 'HITM', k.peer, 0, NULL,
-	'No transfer between cores says whether the line was modified: it counts as peer, not as '
-	|| 'hitm. That the CPU does not tell. Who writes the line, sampled stores tell: '
-	|| '`perf record -e arm_spe_0/ts_enable=1,pa_enable=1,load_filter=1,store_filter=1/`.'
+	'No transfer between cores says whether the line was modified: it counts as peer, and hitm is empty. The '
+	|| CASE WHEN s.events_told THEN 'CPU has no event for it.' ELSE 'CPU cannot tell, as far as the file says.' END
+	|| ' Who writes the line, sampled stores tell: ' || a.command || '.'
+FROM spe AS s JOIN sourced AS k ON k.trace_id = s.trace_id JOIN asked AS a ON a.trace_id = s.trace_id
+JOIN event_sources AS v ON v.event_id = s.id
+WHERE k.peer > 0 AND NOT v.sees_dirty
+UNION ALL
+SELECT s.trace_id, 'hitm_meaning', 'info', s.name, k.hitm, 0, NULL,
+	'The CPU says of a transfer between cores whether the line was modified: hitm counts those, and 0 means that '
+	|| 'none was.'
 FROM spe AS s JOIN sourced AS k ON k.trace_id = s.trace_id
-WHERE k.peer > 0 AND k.hitm = 0
-	AND NOT EXISTS (SELECT 1 FROM event_sources AS v WHERE v.event_id = s.id AND v.sees_dirty)
+JOIN event_sources AS v ON v.event_id = s.id
+WHERE k.peer + k.hitm > 0 AND v.sees_dirty
 UNION ALL
 SELECT trace_id, 'sampling', 'info', name, sample_period, 0, NULL,
 	printf('SPE looked at one operation in %d, %s jitter, and kept those that its filters let '
@@ -260,6 +272,15 @@ SELECT trace_id, 'erratum', 'info', 'Neoverse N1 1694299', 0, 0, NULL,
 	|| 'different code. How often code runs, `perf record -e cycles` tells without that fault.'
 FROM spe WHERE n1
 UNION ALL
+-- as the kernel's perf_ibs driver treats it: fam 19h models 0-Fh
+SELECT t.id, 'erratum', 'info', 'AMD 1293', 0, 0, NULL,
+	'The CPU has a known fault by which software prefetches and loads that got no miss buffer seem to hit L2: of '
+	|| 'those the kernel names the place behind L2, or none. How often L2 is hit, '
+	|| '`perf stat -e cache-references,cache-misses` tells without that fault.'
+FROM trace AS t
+WHERE t.cpuid LIKE 'AuthenticAMD,25,%' AND CAST(substr(t.cpuid, 17) AS INTEGER) < 16
+	AND EXISTS (SELECT 1 FROM event AS e WHERE e.trace_id = t.id AND e.role = 'ibs_op' AND e.samples > 0)
+UNION ALL
 SELECT trace_id, 'latency_filter', 'loss', name, cycles, 0, NULL,
 	printf('Only %s of at least %d cycles were sampled: counts and shares are of slow ones, mean '
 		|| 'latencies are too high, and fast %s of the same line are missing. %s',
@@ -284,6 +305,15 @@ SELECT trace_id, 'event_filter', 'loss', name, 0, 0, NULL,
 	'IBS kept only operations that missed L3: hits and transfers within an L3 are missing. Record '
 	|| 'without l3missonly=1.'
 FROM event WHERE role = 'ibs_op' AND config >> 16 & 1
+UNION ALL
+-- bits 4 and 5 of the attr's flags: exclude_user, exclude_kernel
+SELECT trace_id, 'event_filter', 'info', name, 0, 0, NULL,
+	iif(flags >> 5 & 1, 'Only user code was sampled: what the kernel does to the same lines is not seen. Record as '
+		|| 'root, without `:u`.', 'Only the kernel was sampled: what programs do to the same lines is not seen. '
+		|| 'Record without `:k`.')
+FROM event
+WHERE role IN ('spe', 'load', 'store', 'load_store', 'ibs_op') AND samples > 0
+	AND flags >> 4 & 3 IN (1, 2)
 UNION ALL
 SELECT e.trace_id, 'latency_meaning', 'info', e.name, 0, 0, NULL,
 	CASE WHEN e.role = 'spe' THEN 'SPE: cycles from dispatch to completion of the operation, waiting '
@@ -314,15 +344,21 @@ WHERE t.cpuid LIKE 'AuthenticAMD,25,%'
 UNION ALL
 SELECT trace_id, 'event_filter', 'loss', name, 0, 0, NULL,
 	'SPE kept only records that its filters let through ('
-	|| rtrim(iif(branches + loads + stores, iif(loads, 'loads, ', '') || iif(stores, 'stores, ', '')
-			|| iif(branches, 'branches, ', ''), '')
+	|| rtrim(iif(loads, 'loads, ', '') || iif(stores, 'stores, ', '') || iif(branches, 'branches, ', '')
+		|| iif(masks & 8, 'SIMD, ', '') || iif(masks & 32, 'floating point, ', '')
+		|| iif(masks & 87, 'of those only what is '
+			|| iif(masks & 2, iif(loads, '', 'no ') || 'load, ', '')
+			|| iif(masks & 4, iif(stores, '', 'no ') || 'store, ', '')
+			|| iif(masks & 1, iif(branches, '', 'no ') || 'branch, ', '')
+			|| iif(masks & 16, iif(masks & 8, '', 'no ') || 'SIMD, ', '')
+			|| iif(masks & 64, iif(masks & 32, '', 'no ') || 'floating point, ', ''), '')
 		|| iif(config1, printf('events 0x%x, ', config1), '')
 		|| iif(config3, printf('not events 0x%x, ', config3), '')
 		|| iif(config4, printf('not data sources 0x%x, ', config4), ''), ', ')
 	|| '): shares are of those. Record with load_filter=1,store_filter=1 and no other filter.'
 FROM spe
 WHERE coalesce(config1, 0) <> 0 OR coalesce(config3, 0) <> 0 OR coalesce(config4, 0) <> 0
-	OR (branches + loads + stores NOT IN (0, 3) AND NOT (loads AND stores))
+	OR masks OR (branches + loads + stores NOT IN (0, 3) AND NOT (loads AND stores))
 UNION ALL
 SELECT s.trace_id, 'better_recording', 'info', 'recording', 0, 0, NULL,
 	'A recording without the limits that stand above: `perf record -e '
@@ -333,7 +369,7 @@ SELECT s.trace_id, 'better_recording', 'info', 'recording', 0, 0, NULL,
 FROM spe AS s
 WHERE NOT s.times OR NOT s.physical OR NOT s.jitter OR s.latency OR s.collisions OR s.truncations
 	OR coalesce(s.config1, 0) <> 0 OR coalesce(s.config3, 0) <> 0 OR coalesce(s.config4, 0) <> 0
-	OR (s.branches + s.loads + s.stores > 0 AND NOT (s.loads AND s.stores))
+	OR s.masks OR (s.branches + s.loads + s.stores > 0 AND NOT (s.loads AND s.stores))
 UNION ALL
 SELECT l.trace_id, 'lost_share', 'loss', 'file', l.lost, 0, NULL,
 	printf('%.1f %% of what fell due was lost: %d records or samples, and %d samples were kept.',
