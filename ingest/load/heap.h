@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Heap blocks that were sampled, from allocation logs of the user.
+ * Heap blocks that were sampled, from allocation logs of the user and from probes in the recording.
  *
  * A log is text, one event a line, in the order of time; numbers are decimal or 0x...:
  *
@@ -14,6 +14,8 @@
  */
 #ifndef FS_LOAD_HEAP_H
 #define FS_LOAD_HEAP_H
+
+#include <sqlite3.h>
 
 #include "ingest/load/decode.h"
 
@@ -31,6 +33,8 @@ struct fs_heap {
 	struct fs_table live; /* {pid, address} -> index + 1, 0: freed */
 	uint64_t skipped;     /* lines that make no sense */
 	uint64_t dropped;     /* blocks over the limit */
+	struct fs_table
+		calls; /* pid << 32 | tid -> bytes that the thread asks for; 0: it does not */
 };
 
 void fs_heap_init(struct fs_heap *heap);
@@ -42,5 +46,15 @@ void fs_heap_free(struct fs_heap *heap);
  */
 int fs_heap_read(struct fs_heap *heap, struct fs_decoder *decoder, const char *path,
 		 struct fs_error *error);
+
+/*
+ * Take the samples of probes on the allocator, in a database that holds the trace's samples but not
+ * yet its facts. An event is one by its name, whatever its group: malloc, calloc, realloc,
+ * aligned_alloc, memalign or mmap at the entry, with the function's arguments as numbers in their
+ * order; the same with `return` behind it, or with the field __probe_ret_ip, at the end, with the
+ * result as its first number; free or munmap, with the address. The site is __probe_ret_ip.
+ */
+int fs_heap_take_probes(struct fs_heap *heap, struct fs_decoder *decoder, sqlite3 *db,
+			struct fs_error *error);
 
 #endif

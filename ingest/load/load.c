@@ -376,6 +376,7 @@ static int read_allocations(struct load *load)
 	for (size_t i = 0; i < load->options->allocation_log_count; i++)
 		FS_TRY(fs_heap_read(heap, &load->decoder, load->options->allocation_logs[i],
 				    load->error));
+	FS_TRY(fs_heap_take_probes(heap, &load->decoder, load->db, load->error));
 	if (heap->skipped)
 		fs_loss_add(loss, FS_LOSS_BAD_ALLOCATION, heap->skipped, 0, UINT64_MAX,
 			    "allocation logs");
