@@ -124,8 +124,9 @@ static const char codes_sql[] =
 			  "LEFT JOIN dso AS d ON "
 			  "d.id = c.dso_id WHERE c.trace_id = ?1 ORDER BY 1, 4, 5";
 
-static int add_code(struct callers *callers, sqlite3_stmt *row, struct fs_error *error)
+static int add_code(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
+	struct callers *callers = context;
 	int64_t id = sqlite3_column_int64(row, 0);
 	bool kernel = sqlite3_column_int(row, 2);
 	bool inlined = sqlite3_column_int(row, 3);
@@ -142,8 +143,9 @@ static int add_code(struct callers *callers, sqlite3_stmt *row, struct fs_error 
 	return add_frame(callers, mode, fs_database_text(row, 1), error);
 }
 
-static int add_chain(struct callers *callers, sqlite3_stmt *row, struct fs_error *error)
+static int add_chain(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
+	struct callers *callers = context;
 	int64_t id = sqlite3_column_int64(row, 0);
 	struct chain_node *node = fs_table_put(&callers->chains, &id, NULL, NULL);
 
@@ -169,8 +171,9 @@ static const char touched_sql[] =
 	"placed WHERE place <= 4 ORDER BY function, type, place) GROUP BY function, type "
 	"ORDER BY function, total(cost) DESC, total(samples) DESC, type";
 
-static int add_touched(struct callers *callers, sqlite3_stmt *row, struct fs_error *error)
+static int add_touched(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
+	struct callers *callers = context;
 	const char *text = fs_database_text(row, 1);
 	uint32_t name, known;
 	uint64_t key;
@@ -196,31 +199,9 @@ static int add_touched(struct callers *callers, sqlite3_stmt *row, struct fs_err
 	return 0;
 }
 
-/* add() for each row of a statement with the trace as ?1 and the event as ?2. */
-static int each_row(struct callers *callers, const char *sql,
-		    int (*add)(struct callers *callers, sqlite3_stmt *row, struct fs_error *error),
-		    struct fs_error *error)
+static int add_command(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
-	const struct fs_query *query = callers->options->query;
-	sqlite3_stmt *statement = NULL;
-	int code = fs_database_prepare(query, sql, &statement, error);
-	int step = SQLITE_DONE;
-
-	if (code)
-		return code;
-	sqlite3_bind_int64(statement, 1, callers->options->trace_id);
-	sqlite3_bind_int64(statement, 2, callers->event);
-	fs_listing_bind(callers->options, statement);
-	while (!code && (step = sqlite3_step(statement)) == SQLITE_ROW)
-		code = add(callers, statement, error);
-	if (!code && step != SQLITE_DONE)
-		code = fs_database_fail(query, error);
-	sqlite3_finalize(statement);
-	return code;
-}
-
-static int add_command(struct callers *callers, sqlite3_stmt *row, struct fs_error *error)
-{
+	struct callers *callers = context;
 	return add_frame(callers, COMMAND, fs_database_text(row, 0), error);
 }
 
@@ -299,8 +280,9 @@ static size_t begin_path(const struct callers *callers, sqlite3_stmt *row, uint3
 }
 
 /* Row: chain, code, samples, value, samples with a latency, their sum, command. */
-static int add_sum(struct callers *callers, sqlite3_stmt *row, struct fs_error *error)
+static int add_sum(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
+	struct callers *callers = context;
 	uint32_t frames[FRAMES_MAX + 1];
 	size_t root = begin_path(callers, row, frames);
 	size_t whole = root + walk(callers, sqlite3_column_int64(row, 0),
@@ -335,8 +317,9 @@ struct sample_key {
 	int64_t chain, code, thread, cpu; /* cpu: -1 unless a filter asks */
 };
 
-static int sum_sample(struct callers *callers, sqlite3_stmt *row, struct fs_error *error)
+static int sum_sample(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
+	struct callers *callers = context;
 	struct sample_key key = { .cpu = -1 };
 	int64_t period = sqlite3_column_int64(row, 3);
 	int64_t latency = sqlite3_column_int64(row, 4);
@@ -398,10 +381,11 @@ static int add_sums(struct callers *callers, struct fs_error *error)
 	char *sql;
 	int code;
 
-	FS_TRY(each_row(callers,
-			"SELECT chain_id, code_id, thread_id, period, latency, cpu FROM sample "
-			"WHERE event_id = ?2",
-			sum_sample, error));
+	FS_TRY(fs_listing_each(
+		callers->options,
+		"SELECT chain_id, code_id, thread_id, period, latency, cpu FROM sample "
+		"WHERE event_id = ?2",
+		callers->event, sum_sample, callers, error));
 	FS_TRY(store_sums(callers, error));
 	text = sqlite3_str_new(options->query->db);
 	sqlite3_str_appendall(
@@ -414,7 +398,9 @@ static int add_sums(struct callers *callers, struct fs_error *error)
 	sqlite3_str_appendall(text, " ORDER BY s.chain_id, s.code_id, s.thread_id, s.cpu");
 	sql = sqlite3_str_finish(text);
 	if (!code)
-		code = sql ? each_row(callers, sql, add_sum, error) : no_memory(error);
+		code = sql ? fs_listing_each(callers->options, sql, callers->event, add_sum,
+					     callers, error)
+			   : no_memory(error);
 	sqlite3_free(sql);
 	return code;
 }
@@ -458,14 +444,18 @@ static int find_event(struct callers *callers, struct fs_error *error)
 static int count_paths(struct callers *callers, struct fs_error *error)
 {
 	FS_TRY(find_event(callers, error));
-	FS_TRY(each_row(callers, codes_sql, add_code, error));
-	FS_TRY(each_row(callers, "SELECT id, parent_id, code_id FROM chain WHERE trace_id = ?1",
-			add_chain, error));
+	FS_TRY(fs_listing_each(callers->options, codes_sql, callers->event, add_code, callers,
+			       error));
+	FS_TRY(fs_listing_each(callers->options,
+			       "SELECT id, parent_id, code_id FROM chain WHERE trace_id = ?1",
+			       callers->event, add_chain, callers, error));
 	if (callers->asked->folded)
-		FS_TRY(each_row(callers, "SELECT DISTINCT comm FROM thread WHERE trace_id = ?1",
-				add_command, error));
+		FS_TRY(fs_listing_each(callers->options,
+				       "SELECT DISTINCT comm FROM thread WHERE trace_id = ?1",
+				       callers->event, add_command, callers, error));
 	else
-		FS_TRY(each_row(callers, touched_sql, add_touched, error));
+		FS_TRY(fs_listing_each(callers->options, touched_sql, callers->event, add_touched,
+				       callers, error));
 	FS_TRY(find_wanted(callers, error));
 	FS_TRY(add_sums(callers, error));
 	if (callers->cut)

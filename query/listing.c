@@ -384,6 +384,27 @@ void fs_listing_bind(const struct fs_options *options, sqlite3_stmt *statement)
 	}
 }
 
+int fs_listing_each(const struct fs_options *options, const char *sql, int64_t number,
+		    int (*take)(void *context, sqlite3_stmt *row, struct fs_error *error),
+		    void *context, struct fs_error *error)
+{
+	sqlite3_stmt *statement = NULL;
+	int code = fs_database_prepare(options->query, sql, &statement, error);
+	int step = SQLITE_DONE;
+
+	if (code)
+		return code;
+	sqlite3_bind_int64(statement, 1, options->trace_id);
+	sqlite3_bind_int64(statement, 2, number);
+	fs_listing_bind(options, statement);
+	while (!code && (step = sqlite3_step(statement)) == SQLITE_ROW)
+		code = take(context, statement, error);
+	if (!code && step != SQLITE_DONE)
+		code = fs_database_fail(options->query, error);
+	sqlite3_finalize(statement);
+	return code;
+}
+
 struct fs_cell fs_statement_cell(sqlite3_stmt *statement, int column)
 {
 	switch (sqlite3_column_type(statement, column)) {

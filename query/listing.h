@@ -188,6 +188,12 @@ int fs_listing_conditions(const struct fs_options *options, sqlite3_str *sql,
 			  struct fs_error *error);
 void fs_listing_bind(const struct fs_options *options, sqlite3_stmt *statement);
 
+/* take() for each row of a statement with the trace as ?1, `number` as ?2, and what
+ * fs_listing_bind() binds. */
+int fs_listing_each(const struct fs_options *options, const char *sql, int64_t number,
+		    int (*take)(void *context, sqlite3_stmt *row, struct fs_error *error),
+		    void *context, struct fs_error *error);
+
 /* Run the listing on query->db and render it. */
 int fs_listing_run(struct fs_options *options, struct fs_error *error);
 

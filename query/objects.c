@@ -53,20 +53,6 @@ static const char known_row_sql[] = "SELECT iif(variable, 'variable', 'instance'
 				    "threads, lines, verdict, cost FROM "
 				    "temp.known WHERE space = ? AND start = ? AND name = ?";
 
-static int run(const struct fs_query *query, const char *sql, int64_t trace, struct fs_error *error)
-{
-	sqlite3_stmt *statement = NULL;
-	int code = fs_database_prepare(query, sql, &statement, error);
-
-	if (code)
-		return code;
-	sqlite3_bind_int64(statement, 1, trace);
-	if (sqlite3_step(statement) != SQLITE_DONE)
-		code = fs_database_fail(query, error);
-	sqlite3_finalize(statement);
-	return code;
-}
-
 /* By what perf and the kernel call mappings that are no files. */
 static const char *kind_of(const char *region)
 {
@@ -152,25 +138,12 @@ static int add_row(const struct fs_places *places, size_t index, sqlite3_stmt *k
 	return code;
 }
 
-static int add_costs(struct fs_places *places, struct fs_error *error)
+static int add_cost(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
-	const struct fs_query *query = places->options->query;
-	sqlite3_stmt *statement = NULL;
-	int code = fs_database_prepare(
-		query, "SELECT space, start, cost FROM temp.known WHERE cost NOTNULL", &statement,
-		error);
-	int step;
-
-	if (code)
-		return code;
-	while ((step = sqlite3_step(statement)) == SQLITE_ROW)
-		fs_places_add_cost(places, sqlite3_column_int64(statement, 0),
-				   sqlite3_column_int64(statement, 1),
-				   sqlite3_column_double(statement, 2));
-	if (step != SQLITE_DONE)
-		code = fs_database_fail(query, error);
-	sqlite3_finalize(statement);
-	return code;
+	(void)error;
+	fs_places_add_cost(context, sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1),
+			   sqlite3_column_double(row, 2));
+	return 0;
 }
 
 static int fill(struct fs_options *options, struct fs_error *error)
@@ -183,12 +156,16 @@ static int fill(struct fs_options *options, struct fs_error *error)
 	int code;
 
 	FS_TRY(fs_trace_note_blindness(options, &blind, error));
-	FS_TRY(run(query, known_sql, options->trace_id, error));
-	FS_TRY(run(query, "CREATE INDEX temp.known_place ON known (space, start, name)", 0, error));
+	FS_TRY(fs_listing_each(options, known_sql, 0, NULL, NULL, error));
+	FS_TRY(fs_listing_each(options,
+			       "CREATE INDEX temp.known_place ON known (space, start, name)", 0,
+			       NULL, NULL, error));
 	fs_places_init(&places, options, true);
 	code = fs_places_fill(&places, error);
 	if (!code)
-		code = add_costs(&places, error);
+		code = fs_listing_each(
+			options, "SELECT space, start, cost FROM temp.known WHERE cost NOTNULL", 0,
+			add_cost, &places, error);
 	if (!code)
 		code = fs_rows_create(options, &insert, error);
 	if (!code)

@@ -69,33 +69,12 @@ void fs_places_free(struct fs_places *places)
 	free(places->ranges);
 }
 
-/* add() for each row of a statement with the trace as ?1. */
-static int each_row(struct fs_places *places, const char *sql,
-		    int (*add)(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error),
-		    struct fs_error *error)
-{
-	const struct fs_query *query = places->options->query;
-	sqlite3_stmt *statement = NULL;
-	int code = fs_database_prepare(query, sql, &statement, error);
-	int step = SQLITE_DONE;
-
-	if (code)
-		return code;
-	sqlite3_bind_int64(statement, 1, places->options->trace_id);
-	fs_listing_bind(places->options, statement);
-	while (!code && (step = sqlite3_step(statement)) == SQLITE_ROW)
-		code = add(places, statement, error);
-	if (!code && step != SQLITE_DONE)
-		code = fs_database_fail(query, error);
-	sqlite3_finalize(statement);
-	return code;
-}
-
 /* ---- what is known of the trace's memory ---- */
 
 /* Rows come by pid. */
-static int add_map(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+static int add_map(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
+	struct fs_places *places = context;
 	struct fs_place_process *process = NULL;
 	int64_t pid = sqlite3_column_int64(row, 0);
 	const char *path = fs_database_text(row, 3);
@@ -132,8 +111,9 @@ static const struct fs_place_process *find_process(const struct fs_places *place
 }
 
 /* A process that was forked and mapped nothing itself has what its parent had. */
-static int add_space(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+static int add_space(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
+	struct fs_places *places = context;
 	int64_t id = sqlite3_column_int64(row, 0);
 	const struct fs_place_process *process = find_process(places, sqlite3_column_int64(row, 1));
 	int64_t *index = fs_table_put(&places->spaces, &id, NULL, NULL);
@@ -148,8 +128,9 @@ static int add_space(struct fs_places *places, sqlite3_stmt *row, struct fs_erro
 	return 0;
 }
 
-static int add_node(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+static int add_node(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
+	struct fs_places *places = context;
 	int64_t cpu = sqlite3_column_int64(row, 0);
 	int64_t *node = fs_table_put(&places->nodes, &cpu, NULL, NULL);
 
@@ -159,8 +140,9 @@ static int add_node(struct fs_places *places, sqlite3_stmt *row, struct fs_error
 	return 0;
 }
 
-static int add_range(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+static int add_range(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
+	struct fs_places *places = context;
 	if (FS_RESERVE(places->ranges, places->range_capacity, places->range_count + 1))
 		return no_memory(error);
 	places->ranges[places->range_count++] = (struct fs_memory_range){
@@ -171,8 +153,9 @@ static int add_range(struct fs_places *places, sqlite3_stmt *row, struct fs_erro
 	return 0;
 }
 
-static int add_object(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+static int add_object(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
+	struct fs_places *places = context;
 	const char *name = fs_database_text(row, 3);
 	struct object_key key = { sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1) };
 	struct fs_place_object *object = fs_table_put(&places->objects, &key, NULL, NULL);
@@ -186,8 +169,9 @@ static int add_object(struct fs_places *places, sqlite3_stmt *row, struct fs_err
 }
 
 /* Rows come by space and address. */
-static int add_block(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+static int add_block(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
+	struct fs_places *places = context;
 	const char *site = fs_database_text(row, 5);
 	uint64_t addr = (uint64_t)sqlite3_column_int64(row, 1);
 	int64_t space = sqlite3_column_int64(row, 0);
@@ -214,28 +198,29 @@ static int add_block(struct fs_places *places, sqlite3_stmt *row, struct fs_erro
 
 static int learn(struct fs_places *places, struct fs_error *error)
 {
-	FS_TRY(each_row(
-		places,
+	FS_TRY(fs_listing_each(
+		places->options,
 		"SELECT m.pid, m.addr, m.length, d.path FROM map AS m JOIN dso AS d ON d.id = "
 		"m.dso_id WHERE m.trace_id = ?1 AND m.pid >= 0 AND m.length > 0 ORDER BY "
 		"m.pid, m.addr, m.rowid",
-		add_map, error));
-	FS_TRY(each_row(
-		places,
+		0, add_map, places, error));
+	FS_TRY(fs_listing_each(
+		places->options,
 		"SELECT s.id, s.pid, p.pid, s.kind FROM space AS s LEFT JOIN space AS p ON p.id "
 		"= s.parent_id WHERE s.trace_id = ?1",
-		add_space, error));
-	FS_TRY(each_row(places, "SELECT cpu, node FROM cpu WHERE trace_id = ?1 AND node >= 0",
-			add_node, error));
-	FS_TRY(each_row(
-		places,
+		0, add_space, places, error));
+	FS_TRY(fs_listing_each(places->options,
+			       "SELECT cpu, node FROM cpu WHERE trace_id = ?1 AND node >= 0", 0,
+			       add_node, places, error));
+	FS_TRY(fs_listing_each(
+		places->options,
 		"SELECT first, last, node FROM memory_range WHERE trace_id = ?1 AND first >= 0 "
 		"AND last >= first ORDER BY first",
-		add_range, error));
+		0, add_range, places, error));
 	if (!places->by_object)
 		return 0;
-	FS_TRY(each_row(
-		places,
+	FS_TRY(fs_listing_each(
+		places->options,
 		"SELECT b.space_id, b.addr, b.size, b.alloc_ns, "
 		"coalesce(b.free_ns, 9223372036854775807), 'allocated ' || coalesce('in ' || "
 		"f.name || coalesce(' at ' || " FS_BASE_NAME(
@@ -250,13 +235,13 @@ static int learn(struct fs_places *places, struct fs_error *error)
 						    "c.dso_id WHERE b.trace_id = ?1 AND "
 						    "b.addr >= 0 AND b.size > 0 ORDER BY "
 						    "b.space_id, b.addr, b.alloc_ns",
-		add_block, error));
-	return each_row(
-		places,
+		0, add_block, places, error));
+	return fs_listing_each(
+		places->options,
 		"SELECT coalesce(d.space_id, 0), d.addr, d.start, coalesce(d.variable, t.name) "
 		"FROM data_field AS d LEFT JOIN type AS t ON t.id = d.type_id WHERE d.trace_id "
 		"= ?1 AND (d.variable NOTNULL OR t.name NOTNULL)",
-		add_object, error);
+		0, add_object, places, error);
 }
 
 /* ---- where an address is ---- */
@@ -434,8 +419,9 @@ static void add_access(struct fs_place_sums *sums, uint32_t access)
 
 /* Row: space, address, physical address, CPU, access, latency, log2 of the page size,
  * time. */
-static int add_sample(struct fs_places *places, sqlite3_stmt *row, struct fs_error *error)
+static int add_sample(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
+	struct fs_places *places = context;
 	int64_t cpu = sqlite3_column_int64(row, 3);
 	int64_t latency = sqlite3_column_int64(row, 5);
 	int64_t shift = sqlite3_column_int64(row, 6) % 63;
@@ -489,7 +475,8 @@ int fs_places_fill(struct fs_places *places, struct fs_error *error)
 	code = fs_listing_conditions(places->options, text, error);
 	sql = sqlite3_str_finish(text);
 	if (!code)
-		code = sql ? each_row(places, sql, add_sample, error) : no_memory(error);
+		code = sql ? fs_listing_each(places->options, sql, 0, add_sample, places, error)
+			   : no_memory(error);
 	sqlite3_free(sql);
 	return code;
 }
