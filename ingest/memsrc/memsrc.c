@@ -36,7 +36,7 @@ enum { LOCK_LOCKED = 0x02 };
 enum { TLB_HIT = 0x02, TLB_MISS = 0x04 };
 enum { SNOOPX_FWD = 0x01, SNOOPX_PEER = 0x02 };
 enum { HOPS_0 = 1 }; /* another core of the same node */
-enum { REGION_OTHER_IO_AGENT = 4, REGION_MMIO = 7, REGION_MEM0 = 8 };
+enum { REGION_OTHER_IO_AGENT = 4, REGION_MMIO = 7, REGION_MEM0 = 8, REGION_MEM7 = 15 };
 
 struct word {
 	unsigned int op;
@@ -114,7 +114,7 @@ static enum fs_source level_of(const struct word *word)
 		return FS_SOURCE_IO; /* Nova Lake */
 	if (source == FS_SOURCE_NONE)
 		source = source_by_lvl(word->lvl);
-	if (source == FS_SOURCE_NONE && word->region >= REGION_MEM0)
+	if (source == FS_SOURCE_NONE && word->region >= REGION_MEM0 && word->region <= REGION_MEM7)
 		return FS_SOURCE_DRAM_LOCAL;
 	if (source == FS_SOURCE_L3 && word->lvl & LVL_REM_RAM)
 		return FS_SOURCE_DRAM_LOCAL; /* Sandy Bridge to Broadwell, remote shared memory */
@@ -125,19 +125,26 @@ static enum fs_source level_of(const struct word *word)
 	return source;
 }
 
-/* Arm's synthesised words use REM_CCE1 for another cluster of the same socket. */
+/*
+ * Arm's synthesised words use REM_CCE1 for another cluster of the same socket; so did Power before
+ * Linux 5.17 for another core of the same chip, which has hops since.
+ */
 static bool is_remote(const struct word *word, enum fs_memsrc_machine machine)
 {
-	bool arm = machine == FS_MEMSRC_ARM || word->snoopx & SNOOPX_PEER;
+	unsigned int cache = LVL_REM_CCE;
 
 	if (word->hops)
 		return word->hops > HOPS_0;
-	return word->remote || (word->lvl & (LVL_REM_RAM | (arm ? 0 : LVL_REM_CCE)));
+	if (machine == FS_MEMSRC_ARM || word->snoopx & SNOOPX_PEER)
+		cache = 0;
+	else if (machine == FS_MEMSRC_POWER)
+		cache = LVL_REM_CCE2;
+	return word->remote || word->lvl & (LVL_REM_RAM | cache);
 }
 
 /*
  * Whether "snoop hit" means a copy in another core. Power sets it on every cache hit, and marks
- * those in another core with the remote bit; perf sets it for Arm's system cache.
+ * those in another core as remote; perf sets it for Arm's system cache.
  */
 static bool snooped_hit(const struct word *word, enum fs_source level,
 			enum fs_memsrc_machine machine)
@@ -145,7 +152,7 @@ static bool snooped_hit(const struct word *word, enum fs_source level,
 	if (!(word->snoop & SNOOP_HIT))
 		return false;
 	if (machine == FS_MEMSRC_POWER)
-		return word->remote || word->hops;
+		return word->remote || word->hops || word->lvl & LVL_REM_CCE;
 	return machine != FS_MEMSRC_ARM || level != FS_SOURCE_L3;
 }
 

@@ -143,6 +143,8 @@ static const struct {
 	{ LD | HIT | LOC | N_RAM | REGION(8), INTEL, FS_SOURCE_DRAM_LOCAL },
 	{ LD | HIT | RAM1 | N_RAM | REM | REGION(15), INTEL, FS_SOURCE_DRAM_REMOTE },
 	{ LD | REGION(9), INTEL, FS_SOURCE_DRAM_LOCAL },
+	{ LD | REGION(16), INTEL, FS_SOURCE_NONE }, /* not defined */
+	{ LD | REGION(31), INTEL, FS_SOURCE_NONE },
 
 	/* Intel stores */
 	{ ST | HIT | L1, INTEL, FS_SOURCE_L1 },
@@ -189,6 +191,16 @@ static const struct {
 	{ LD | HIT | CCE1 | N_ANY | REM | HOPS(3) | S_HIT, POWER, FS_SOURCE_FORWARD_REMOTE },
 	{ LD | HIT | CCE2 | N_ANY | REM | HOPS(4) | S_HITM, POWER, FS_SOURCE_HITM_REMOTE },
 	{ LD | MISS | L1, POWER, FS_SOURCE_L1_MISS },
+
+	/* Power8 and 9, and all before Linux 5.17: CCE1 is on the chip, and there are no hops */
+	{ LD | HIT | CCE1 | S_HIT, POWER, FS_SOURCE_PEER_LOCAL },
+	{ LD | HIT | CCE1 | S_HITM, POWER, FS_SOURCE_HITM_LOCAL },
+	{ LD | HIT | CCE2 | S_HIT, POWER, FS_SOURCE_FORWARD_REMOTE },
+	{ LD | HIT | CCE2 | S_HITM, POWER, FS_SOURCE_HITM_REMOTE },
+	{ LD | HIT | LOC | S_HIT, POWER, FS_SOURCE_DRAM_LOCAL },
+	{ LD | HIT | RAM1 | S_HIT, POWER, FS_SOURCE_DRAM_REMOTE },
+	{ LD | HIT | RAM2 | S_HIT, POWER, FS_SOURCE_DRAM_REMOTE },
+	{ LD | HIT | N_PMEM | REM, POWER, FS_SOURCE_PMEM },
 
 	/* synthesised by perf from SPE: the common table, then HiSilicon's, then events */
 	{ LD | HIT | L1 | N_L1 | S_NONE, ARM, FS_SOURCE_L1 },

@@ -221,7 +221,7 @@ static int handle_time_conv(struct handling *handling)
 		clock.is_short = fs_read_u8(&handling->payload);
 	}
 	clock.has_zero = has_zero;
-	clock.valid = clock.mult && clock.shift < 64 && has_zero;
+	clock.valid = clock.mult && clock.shift < 64 && has_zero && (!clock.is_short || clock.mask);
 	/* of several the last holds, as in perf, but for one that converts nothing */
 	if (clock.valid || !handling->session->clock.valid)
 		handling->session->clock = clock;
@@ -317,7 +317,7 @@ static int read_spe_cpus(struct handling *handling, uint64_t count)
 	struct fs_reader *payload = &handling->payload;
 
 	for (uint64_t i = 0; i < count; i++) {
-		struct fs_spe_cpu cpu = { 0 };
+		struct fs_spe_cpu cpu = { .pmu_type = spe->pmu_type }; /* of a short entry */
 		uint64_t params;
 
 		fs_read_u64(payload);
@@ -680,7 +680,8 @@ static int note_spe_event(struct fs_spe_session *spe, uint32_t cpu, size_t event
 	return 0;
 }
 
-/* Which SPE event each CPU has: by where its ids count (ID_INDEX), better by the PMU of the CPU. */
+/* Which SPE event each CPU has: by where its ids count (ID_INDEX), better by the PMU of the CPU. Of
+ * several entries of a CPU the first holds. */
 static int settle_spe_cpus(struct fs_session *session)
 {
 	struct fs_spe_session *spe = &session->spe;
@@ -691,7 +692,7 @@ static int settle_spe_cpus(struct fs_session *session)
 		if (id->cpu >= 0 && fs_session_is_spe(session, id->event))
 			FS_TRY(note_spe_event(spe, (uint32_t)id->cpu, id->event));
 	}
-	for (size_t i = 0; i < spe->cpu_count; i++) {
+	for (size_t i = spe->cpu_count; i-- > 0;) {
 		size_t event = 0;
 
 		while (event < session->file.event_count &&
@@ -859,7 +860,9 @@ uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu)
 {
 	const struct fs_spe_cpu *entry = fs_session_spe_cpu(session, cpu);
 
-	return entry ? entry->midr : session->spe.midr;
+	if (entry)
+		return entry->midr;
+	return session->spe.cpu_count ? 0 : session->spe.midr;
 }
 
 /* What all CPUs that have SPE share. Of a documented table and the same one assumed for another
@@ -883,7 +886,7 @@ static const struct fs_memsrc_family *common_family(const struct fs_spe_session 
 
 const struct fs_memsrc_family *fs_session_spe_family(const struct fs_session *session, uint32_t cpu)
 {
-	if (cpu == UINT32_MAX && session->spe.cpu_count)
+	if (session->spe.cpu_count && !fs_session_spe_cpu(session, cpu))
 		return common_family(&session->spe);
 	return fs_memsrc_spe_family(fs_session_midr(session, cpu));
 }

@@ -51,7 +51,7 @@ struct fs_spe_session {
 	uint64_t pmu_type;
 	struct fs_spe_cpu *cpus;
 	size_t cpu_count, cpu_capacity;
-	uint64_t midr;	 /* for CPUs without an entry; 0: not known */
+	uint64_t midr;	 /* where there are no entries; 0: not known */
 	bool per_thread; /* AUX buffers belong to threads, not to CPUs */
 	int64_t *events; /* of each CPU: index of its SPE event + 1; 0: not told */
 	size_t event_cpus, event_capacity;
@@ -118,12 +118,14 @@ uint64_t fs_clock_ns(const struct fs_clock *clock, uint64_t cycles);
 /* What AUXTRACE_INFO says of a CPU; NULL: nothing. */
 const struct fs_spe_cpu *fs_session_spe_cpu(const struct fs_session *session, uint32_t cpu);
 
-/* The MIDR of a CPU, 0 when it is not known. */
+/* The MIDR of a CPU, 0 when it is not known. The file's one CPUID holds for all CPUs where there is
+ * no list of them. */
 uint64_t fs_session_midr(const struct fs_session *session, uint32_t cpu);
 
 /*
- * The meaning of SPE data source codes of a CPU; NULL: not known. Of a thread's buffer, whose CPU
- * is not told (UINT32_MAX): what all CPUs with SPE have in common, NULL if they differ.
+ * The meaning of SPE data source codes of a CPU; NULL: not known. Of a CPU that is not listed, or
+ * of a thread's buffer, whose CPU is not told (UINT32_MAX): what all listed CPUs with SPE have in
+ * common, NULL if they differ.
  */
 const struct fs_memsrc_family *fs_session_spe_family(const struct fs_session *session,
 						     uint32_t cpu);

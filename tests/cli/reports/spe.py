@@ -95,10 +95,13 @@ def trial_e3():
            [("ffff403ef1d79e50", "ffffd4228fcbb688")])
 
 
-def version_2(*cpus, count=None, header=4, events=0):
-    out = struct.pack("<QQQQ", 2, header, SPE_TYPE, len(cpus) if count is None else count)
-    for cpu, midr in cpus:
-        out += struct.pack("<QQQQQQQ", 0x1010101010101010, cpu, 4, midr, SPE_TYPE, 256, events)
+def version_2(*cpus, count=None, header=4, events=0, parameters=4):
+    """Of each CPU its number, its MIDR, and its PMU's type where that is another than the header's."""
+    out = struct.pack("<QQQQ", 2, header, SPE_TYPE, len(cpus) if count is None else count) + bytes(8 * (header - 4)
+                                                                                                  if header < 16 else 0)
+    for cpu, midr, *pmu in cpus:
+        words = (midr, *(pmu or (SPE_TYPE,)), 256, events, 0x1111, 0x2222)[:parameters]
+        out += struct.pack(f"<QQQ{len(words)}Q", 0x1010101010101010, cpu, len(words), *words)
     return out
 
 
@@ -117,6 +120,47 @@ def trial_e5():
         expect("samples", outcome.samples(), 200)
     outcome = ingest(recording_of(data, version_2((1, 0x410fd0c0))).file(), (0, 3))
     expect("samples of a CPU without an entry", outcome.samples(), 200)
+
+
+def trial_metadata_version_1():
+    """One MIDR for all CPUs, that of the header; without it the code stays a code."""
+    for cpuid, codes, midr in (("0x00000000480fd060", {5: "hitm_local", 7: "hitm_remote", 13: "io"}, 0x480fd060),
+                               (N1, {5: "unknown", 0xc: "peer_local"}, 0x410fd0c0),
+                               ("0x00000000510f0010", {5: "l1_miss"}, 0x510f0010),  # a core without a table: by events
+                               ("", {5: "l1_miss"}, None), ("GenuineIntel,6,143,8", {5: "l1_miss"}, None)):
+        for code, source in codes.items():
+            recording = recording_of(two_threads(source=code), cpuid=cpuid)
+            recording.feature(perfdata.NRCPUS, recording.pack("II", 2, 2))
+            recording.feature(perfdata.CPU_TOPOLOGY, recording.pack("I", 1) + recording.string("0-1") +
+                              recording.pack("I", 2) + recording.string("0") + recording.string("1"))
+            outcome = ingest(recording.file())
+            expect(f"{cpuid or 'no MIDR'}, code {code}", outcome.query(
+                "SELECT DISTINCT source, data_source_code FROM samples WHERE op = 'load'"), [(source, code)])
+            expect("cpu.midr", outcome.query("SELECT cpu, midr FROM cpu"), [(0, midr), (1, midr)])
+    outcome = ingest(recording_of(two_threads(source=5, events=2), cpuid="").file())  # events that do not tell
+    expect("neither table nor events", outcome.query(
+        "SELECT source, certainty, data_source_code FROM samples WHERE op = 'load' LIMIT 1"), [("unknown", "none", 5)])
+
+
+def trial_metadata_version_2():
+    """Entries of other sizes, twice for a CPU, or not for every CPU."""
+    data, hip12, n1 = two_threads(source=5), 0x480fd060, 0x410fd0c0
+    kind = perfdata.sample_type("tid", "time", "id", "cpu")
+    events = [Event(name="cycles", type=0, config=0, ids=[3], sample_type=kind),
+              Event(name="arm_spe_0//", type=SPE_TYPE, config=1, ids=[1], sample_type=kind),
+              Event(name="arm_spe_1//", type=SPE_TYPE + 1, config=1, ids=[2], sample_type=kind)]
+    for what, info, source, number in (
+            ("larger entries and header", version_2((0, hip12), (1, n1), parameters=6, header=6), "hitm_local", 0),
+            ("entries of a MIDR alone", version_2((1, n1), (0, hip12), parameters=1), "hitm_local", 0),
+            ("entries of nothing", version_2((0, hip12), parameters=0), "l1_miss", 0),
+            ("the first of two for a CPU", version_2((0, hip12, SPE_TYPE + 1), (0, n1, SPE_TYPE)), "hitm_local", 1),
+            ("a CPU without an entry", version_2((1, hip12), (2, hip12)), "hitm_local", 0),
+            ("the same, of two kinds", version_2((1, hip12), (2, n1)), "l1_miss", 0),
+            ("the same, one without SPE", version_2((1, hip12), (2, n1, 2 ** 64 - 1)), "hitm_local", 0)):
+        outcome = ingest(recording_of(data, info, events=events).file())  # its CPUID is that of N1
+        expect(what, outcome.query("SELECT DISTINCT event, source FROM samples WHERE op = 'load'"),
+               [(f"arm_spe_{number}//", source)])
+        expect("roles", outcome.query("SELECT role = 'spe' FROM event ORDER BY idx"), [(0,), (1,), (1,)])
 
 
 def trial_e6():
@@ -178,22 +222,28 @@ def trial_e14():
 
 
 def trial_e17():
-    """Two SPE PMUs (big.LITTLE): the event of each is an SPE event, the records of both are kept."""
+    """Two SPE PMUs (big.LITTLE): the event of each is an SPE event, the records of both are kept, each CPU's codes
+    mean what its kind of core says. Metadata of version 1 knows one PMU: its name tells the other, and
+    ID_INDEX where it counts."""
     kind = perfdata.sample_type("tid", "time", "id", "cpu")
     events = [Event(name="arm_spe_0//", type=SPE_TYPE, config=1, ids=[1], sample_type=kind),
               Event(name="arm_spe_1//", type=SPE_TYPE + 1, config=1, ids=[2], sample_type=kind),
               Event(name="dummy:u", type=1, config=9, ids=[3], sample_type=kind)]
-    info = struct.pack("<QQQQ", 2, 4, SPE_TYPE, 2)
-    for cpu in (0, 1):
-        info += struct.pack("<QQQQQQQ", 0x1010101010101010, cpu, 4, 0x410fd0c0, SPE_TYPE + cpu, 256, 0)
-    recording = recording_of(two_threads(), info, events=events)
-    recording.feature(perfdata.PMU_MAPPINGS, recording.pack("I", 2) + recording.pack("I", SPE_TYPE) +
-                      recording.string("arm_spe_0") + recording.pack("I", SPE_TYPE + 1) + recording.string("arm_spe_1"))
-    recording.aux_data(two_threads(), cpu=1, index=1)
-    outcome = ingest(recording.file())
-    expect("samples", outcome.samples(), 400)
-    expect("events", outcome.query("SELECT name, role, samples FROM event WHERE samples > 0 ORDER BY idx"),
-           [("arm_spe_0//", "spe", 200), ("arm_spe_1//", "spe", 200)])
+    for info in (version_2((0, 0x410fd0c0), (1, 0x480fd060, SPE_TYPE + 1)), None):
+        recording = recording_of(None, info, events=events)
+        recording.feature(perfdata.PMU_MAPPINGS, recording.pack("II", 2, SPE_TYPE) + recording.string("arm_spe_0") +
+                          recording.pack("I", SPE_TYPE + 1) + recording.string("arm_spe_1"))
+        if not info:
+            recording.record(perfdata.ID_INDEX, recording.pack("Q8q", 2, 1, 0, 0, -1, 2, 1, 1, -1))
+        for cpu in (0, 1):
+            recording.aux_data(two_threads(source=5), cpu=cpu, index=cpu)
+        for content in (recording.file(), recording.stream()):
+            outcome = ingest(content)
+            expect("samples", outcome.samples(), 400)
+            expect("events", outcome.query("SELECT name, role, samples FROM event ORDER BY idx"),
+                   [("arm_spe_0//", "spe", 200), ("arm_spe_1//", "spe", 200), ("dummy:u", "tracking", 0)])
+            expect("sources", outcome.query("SELECT DISTINCT cpu, source FROM samples WHERE op = 'load' ORDER BY cpu"),
+                   [(0, "unknown"), (1, "hitm_local" if info else "unknown")])
 
 
 def trial_e17_types():
