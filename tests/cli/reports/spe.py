@@ -349,6 +349,63 @@ def trial_switch_within_a_tick():
             (1040, 0, 101), (1040, 1, 101)])
 
 
+def trial_trust():
+    """Without packets the most trusted source that knows counts, at each moment and CPU: a thread is followed when
+    it migrates, and where its switches end ITRACE_START is not believed again."""
+    data = b"".join(spe_record(tick=1000 + 10 * number, context=None) for number in range(10))
+    last = b"".join(spe_record(tick=2000 + 10 * number, context=102 if number == 1 else 0 if number == 2 else None)
+                    for number in range(4))
+    recording = recording_of(None)
+    for cpu in (0, 1, 2):  # 101 seemed to run everywhere when recording began
+        recording.kernel(perfdata.ITRACE_START, recording.pack("II", 100, 101), cpu=cpu, time=900, pid=100, tid=101)
+    for cpu, time, tid, misc in ((0, 1025, 102, 0), (0, 1055, 102, 1 << 13), (1, 1055, 102, 0), (1, 1995, 101, 0)):
+        recording.kernel(perfdata.SWITCH, b"", misc, cpu=cpu, time=time, pid=100, tid=tid)
+    for cpu in (0, 1, 2):
+        recording.aux_data(data, cpu=cpu, index=cpu)
+    recording.aux_data(last, offset=len(data), cpu=1, index=1)
+    outcome = ingest(recording.file())
+    expect("threads", outcome.query("SELECT cpu, tid, attribution, min(time_ns), max(time_ns), count(*) FROM samples "
+                                    "GROUP BY 1, 2, 3 ORDER BY 1, 4"),
+           [(0, 101, "itrace", 1000, 1020, 3), (0, 102, "switch", 1030, 1050, 3), (0, None, "none", 1060, 1090, 4),
+            (1, 101, "itrace", 1000, 1050, 6), (1, 102, "switch", 1060, 1090, 4), (1, 101, "switch", 2000, 2030, 3),
+            (1, 102, "context", 2010, 2010, 1), (2, 101, "itrace", 1000, 1090, 10)])
+
+
+def trial_timeless():
+    """No event has times, so switches help nobody, but the records have their own."""
+    kind = perfdata.sample_type("tid", "id", "cpu")
+    events = [Event(name="arm_spe_0//", type=SPE_TYPE, config=1, ids=[1], sample_type=kind)]
+    data = b"".join(spe_record(tick=1000 + number, context=102 if number % 2 else None) for number in range(10))
+    recording = recording_of(None, context=101, events=events)
+    recording.kernel(perfdata.SWITCH, b"", pid=100, tid=101, cpu=0)
+    recording.kernel(perfdata.AUX, recording.pack("QQQ", 0, len(data), 1), cpu=0)  # truncated, nobody knows when
+    recording.aux_data(data)
+    outcome = ingest(recording.file())
+    expect("threads", outcome.query("SELECT tid, attribution, min(time_ns), count(*) FROM samples GROUP BY 1, 2 ORDER BY 1"),
+           [(None, "none", 1000, 5), (102, "context", 1001, 5)])
+    expect("truncated", outcome.loss("aux_truncated")[0], 1)
+    expect("blind time", (outcome.loss("aux_blind"), outcome.query("SELECT * FROM loss_window")), (None, []))
+
+
+def trial_aux_flags():
+    """A buffer that was full or has gaps makes its CPU blind until its next record; collisions and snapshots do not.
+    Each is counted by CPU and has its time."""
+    recording = recording_of(None)
+    for cpu, time, flags in ((0, 1100, 1), (0, 1150, 8), (0, 1200, 2), (1, 1300, 4), (1, 1400, 5 | 8 | 0x100), (2, 1500, 0)):
+        recording.kernel(perfdata.AUX, recording.pack("QQQ", 0, 64, flags), cpu=cpu, time=time, pid=100, tid=101)
+    for cpu, ticks in ((0, (1000, 1600)), (1, (1000,)), (2, (1000, 1900))):
+        recording.aux_data(b"".join(spe_record(tick=tick) for tick in ticks), cpu=cpu, index=cpu)
+    outcome = ingest(recording.file())
+    expect("losses", outcome.query("SELECT kind, scope, count FROM loss WHERE kind LIKE 'aux%' ORDER BY 1, 2"),
+           [("aux_blind", "cpu 0", 500), ("aux_blind", "cpu 1", 600), ("aux_collision", "cpu 0", 1),
+            ("aux_collision", "cpu 1", 1), ("aux_partial", "cpu 1", 2), ("aux_truncated", "cpu 0", 1),
+            ("aux_truncated", "cpu 1", 1)])
+    expect("windows", outcome.query("SELECT kind, cpu, first_ns, last_ns, count FROM loss_window ORDER BY 1, 2, 3"),
+           [("aux_blind", 0, 1100, 1600, 500), ("aux_blind", 1, 1300, 1900, 600), ("aux_collision", 0, 1150, 1150, 1),
+            ("aux_collision", 1, 1400, 1400, 1), ("aux_partial", 1, 1300, 1400, 2), ("aux_truncated", 0, 1100, 1100, 1),
+            ("aux_truncated", 1, 1400, 1400, 1)])
+
+
 def trial_short_counter():
     """TIME_CONV of a counter narrower than 64 bits: what is below the start of the recording has wrapped."""
     data = b"".join(spe_record(tick=tick) for tick in (0xfffff0, 0xffffff, 0, 0x10))
