@@ -166,10 +166,11 @@ END_TEST
 START_TEST(a_reader_stops_where_its_bytes_do)
 {
 	uint8_t *bytes = malloc(15);
-	struct fs_reader reader = fs_reader_of(bytes, 15);
+	struct fs_reader reader;
 
 	for (uint8_t i = 0; i < 15; i++)
 		bytes[i] = i + 1;
+	reader = fs_reader_of(bytes, 15);
 	ck_assert_uint_eq(fs_read_u8(&reader), 0x01);
 	ck_assert_uint_eq(fs_read_u16(&reader), 0x0302);
 	ck_assert_uint_eq(fs_read_u32(&reader), 0x07060504);
