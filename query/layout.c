@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "common/vector.h"
 #include "query/database.h"
+#include "query/layout_c.h"
 #include "query/layout_model.h"
 #include "query/listing.h"
 
@@ -41,6 +43,8 @@ struct structure {
 	struct fs_layout_field fields[FS_LAYOUT_FIELDS_MAX];
 	char *names[FS_LAYOUT_FIELDS_MAX];
 	char *types[FS_LAYOUT_FIELDS_MAX];
+	char *declarations[FS_LAYOUT_FIELDS_MAX]; /* lines of C */
+	uint64_t natural[FS_LAYOUT_FIELDS_MAX];	  /* alignment without being asked for */
 	uint64_t samples[FS_LAYOUT_FIELDS_MAX], writes[FS_LAYOUT_FIELDS_MAX];
 	size_t field_count;
 	uint64_t align;
@@ -129,10 +133,12 @@ static int natural_align(struct fs_options *options, int64_t member, uint64_t si
 }
 
 /* Bit-fields that share bytes with the field before move with it. */
-static bool join_bits(struct structure *structure, const char *name, uint64_t offset, uint64_t size)
+static bool join_bits(struct structure *structure, const char *name, uint64_t offset, uint64_t size,
+		      const char *declaration)
 {
 	struct fs_layout_field *last;
 	char *joined;
+	char *lines;
 
 	if (!structure->field_count)
 		return false;
@@ -146,7 +152,37 @@ static bool join_bits(struct structure *structure, const char *name, uint64_t of
 		free(structure->names[structure->field_count - 1]);
 		structure->names[structure->field_count - 1] = joined;
 	}
+	if (asprintf(&lines, "%s\n%s", structure->declarations[structure->field_count - 1],
+		     declaration) >= 0) {
+		free(structure->declarations[structure->field_count - 1]);
+		structure->declarations[structure->field_count - 1] = lines;
+	}
 	return true;
+}
+
+/* The member as C; NULL: memory ran out. The caller frees it. */
+static char *declaration_of(const struct fs_options *options, sqlite3_stmt *row,
+			    struct fs_error *error)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	int code;
+
+	if (!out)
+		return NULL;
+	if (sqlite3_column_int(row, 6))
+		fputs("\t/* base class */ ", out);
+	code = fs_layout_write_member(
+		out, options, fs_database_text(row, 1),
+		sqlite3_column_type(row, 0) == SQLITE_NULL ? "" : fs_database_text(row, 0),
+		sqlite3_column_int(row, 7) ? sqlite3_column_int64(row, 8) : -1,
+		sqlite3_column_int64(row, 2), 1, error);
+	if (fclose(out) || code) {
+		free(text);
+		return NULL;
+	}
+	return text;
 }
 
 static int take_field(struct fs_options *options, sqlite3_stmt *row, struct structure *structure,
@@ -160,13 +196,25 @@ static int take_field(struct fs_options *options, sqlite3_stmt *row, struct stru
 	bool base = sqlite3_column_int(row, 6);
 	uint64_t element = elements && size >= elements ? size / elements : size;
 	struct fs_layout_field *field;
+	char *declaration;
 	uint64_t align;
 
 	if (offset > (uint64_t)structure->size || size > (uint64_t)structure->size - offset)
 		return fs_fail(error, FS_REFUSED, "%s: field %s lies outside of it",
 			       structure->name, name);
-	if (sqlite3_column_int(row, 7) && join_bits(structure, name, offset, size))
+	declaration = declaration_of(options, row, error);
+	if (!declaration)
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	if (sqlite3_column_int(row, 7) && join_bits(structure, name, offset, size, declaration)) {
+		free(declaration);
 		return 0;
+	}
+	if (structure->field_count == FS_LAYOUT_FIELDS_MAX) {
+		free(declaration);
+		return fs_fail(error, FS_USAGE, "%s has more than %d fields", structure->name,
+			       FS_LAYOUT_FIELDS_MAX);
+	}
+	structure->declarations[structure->field_count] = declaration;
 	FS_TRY(natural_align(options, sqlite3_column_int64(row, 2), element, 0, &align, error));
 	if (sqlite3_column_int(row, 7))
 		align = 1;
@@ -175,9 +223,7 @@ static int take_field(struct fs_options *options, sqlite3_stmt *row, struct stru
 			       "%s is packed (field %s at offset %" PRIu64
 			       "): moving its fields would change what it is for",
 			       structure->name, name, offset);
-	if (structure->field_count == FS_LAYOUT_FIELDS_MAX)
-		return fs_fail(error, FS_USAGE, "%s has more than %d fields", structure->name,
-			       FS_LAYOUT_FIELDS_MAX);
+	structure->natural[structure->field_count] = align;
 	structure->names[structure->field_count] = strdup(name);
 	structure->types[structure->field_count] = strdup(fs_database_text(row, 1));
 	if (!structure->names[structure->field_count] || !structure->types[structure->field_count])
@@ -218,12 +264,13 @@ static int read_fields(struct fs_options *options, struct structure *structure,
 	sqlite3_stmt *statement;
 	int code = 0;
 
-	FS_TRY(fs_database_prepare(options->query,
-				   "SELECT name, type_name, coalesce(member_id, 0), offset, size, "
-				   "coalesce(elements, 0), base_class, bit_size IS NOT NULL FROM "
-				   "field WHERE type_id = ? AND offset >= 0 AND size >= 0 ORDER BY "
-				   "offset, idx",
-				   &statement, error));
+	FS_TRY(fs_database_prepare(
+		options->query,
+		"SELECT name, type_name, coalesce(member_id, 0), offset, size, "
+		"coalesce(elements, 0), base_class, bit_size IS NOT NULL, bit_size FROM "
+		"field WHERE type_id = ? AND offset >= 0 AND size >= 0 ORDER BY "
+		"offset, idx",
+		&statement, error));
 	sqlite3_bind_int64(statement, 1, structure->type);
 	while (!code && sqlite3_step(statement) == SQLITE_ROW)
 		code = take_field(options, statement, structure, error);
@@ -548,6 +595,91 @@ static int describe(struct fs_options *options, const struct structure *structur
 	return describe_placement(options, structure, then, means, error);
 }
 
+/* Where C puts a field of that alignment behind one that ends at `end`. */
+static uint64_t behind(uint64_t end, uint64_t align)
+{
+	return (end + align - 1) & ~(align - 1);
+}
+
+/* The alignment that a field must be declared with to stand where it is to, a line if that will do;
+ * 0: that of its type does. */
+static uint64_t asked_align(const struct structure *structure, const struct fs_layout *then,
+			    size_t field, uint64_t end, uint64_t line)
+{
+	uint64_t natural = structure->natural[field];
+	uint64_t align = line;
+
+	if (behind(end, natural) == then->offset[field])
+		return 0;
+	while (align > natural && behind(end, align) != then->offset[field])
+		align /= 2;
+	return align;
+}
+
+static void print_field(FILE *out, const struct structure *structure, const struct fs_layout *then,
+			size_t field, uint64_t end, uint64_t line)
+{
+	const char *text = structure->declarations[field];
+	uint64_t align = asked_align(structure, then, field, end, line);
+	uint64_t old = structure->fields[field].offset;
+
+	/* the attribute stands before the semicolon */
+	fprintf(out, "%.*s", (int)(strlen(text) - 1), text);
+	if (align)
+		fprintf(out, " __attribute__((aligned(%" PRIu64 ")))", align);
+	fprintf(out, "; /* 0x%" PRIx64, then->offset[field]);
+	if (then->offset[field] != old)
+		fprintf(out, ", was 0x%" PRIx64, old);
+	fputs(" */\n", out);
+}
+
+/* Tabs in front are the layout's own; anything else that is no text is escaped. */
+static void print_line(FILE *out, const char *line)
+{
+	char shown[4096];
+
+	for (; *line == '\t'; line++)
+		fputc('\t', out);
+	fs_escape(shown, sizeof(shown), line, strlen(line));
+	fprintf(out, "%s\n", shown);
+}
+
+/* The structure as C. Names come from a stranger's binary: they are shown as text. */
+static int print_c(const struct fs_options *options, const struct structure *structure,
+		   const struct fs_layout *then, uint64_t line, struct fs_error *error)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	uint64_t end = 0;
+	char *rest;
+
+	if (!out)
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	fprintf(out, "/* %lld bytes before, %" PRIu64 " now */\n%s {\n", (long long)structure->size,
+		then->size, structure->name);
+	for (size_t i = 0; i < structure->field_count; i++) {
+		size_t field = then->order[i];
+
+		print_field(out, structure, then, field, end, line);
+		end = then->offset[field] + structure->fields[field].size;
+	}
+	fprintf(out, "}%s", then->whole ? " __attribute__((aligned(" : "");
+	if (then->whole)
+		fprintf(out, "%" PRIu64 ")))", then->align);
+	fputs(";\n", out);
+	if (fclose(out)) {
+		free(text);
+		return fs_fail(error, FS_NOMEM, "out of memory");
+	}
+	for (char *at = strtok_r(text, "\n", &rest); at; at = strtok_r(NULL, "\n", &rest))
+		print_line(options->query->out, at);
+	free(text);
+	return fflush(options->query->out) || ferror(options->query->out)
+		       ? fs_fail(error, FS_OUTPUT, "cannot write the output")
+		       : 0;
+}
+
 static int propose(struct fs_options *options, struct structure *structure, struct fs_error *error)
 {
 	struct fs_layout now;
@@ -577,7 +709,10 @@ static int propose(struct fs_options *options, struct structure *structure, stru
 						 .access_count = structure->access_count },
 		    &now, &then, &means))
 		return fs_fail(error, FS_NOMEM, "out of memory");
-	FS_TRY(add_rows(options, structure, &now, &then, (uint64_t)line, error));
+	if (options->own_format)
+		FS_TRY(print_c(options, structure, &then, (uint64_t)line, error));
+	else
+		FS_TRY(add_rows(options, structure, &now, &then, (uint64_t)line, error));
 	return describe(options, structure, &now, &then, means, (uint64_t)line, error);
 }
 
@@ -598,9 +733,10 @@ static int fill(struct fs_options *options, struct fs_error *error)
 		code = read_samples(options, structure, error);
 	if (!code)
 		code = propose(options, structure, error);
-	for (size_t i = 0; i < structure->field_count; i++) {
+	for (size_t i = 0; i < FS_LAYOUT_FIELDS_MAX; i++) {
 		free(structure->names[i]);
 		free(structure->types[i]);
+		free(structure->declarations[i]);
 	}
 	free(structure->objects);
 	free(structure->accesses);
@@ -633,6 +769,7 @@ static const struct fs_listing listing = {
 	.order = "new_offset, rowid",
 	.limit = FS_NO_LIMIT,
 	.nouns = "fields",
+	.own_format = "c",
 	.argp = &argp,
 	.before = fill,
 };

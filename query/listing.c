@@ -558,7 +558,7 @@ int fs_listing_command(const struct fs_listing *listing, void *own, struct fs_qu
 		code = fs_trace_choose(&options, error);
 	if (!code && listing->before)
 		code = listing->before(&options, error);
-	if (!code)
+	if (!code && !options.own_format)
 		code = fs_listing_run(&options, error);
 	fs_options_free(&options);
 	return code;

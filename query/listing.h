@@ -90,6 +90,8 @@ struct fs_listing {
 	const char *empty; /* said when there are no rows; NULL: nothing */
 	/* SQL condition on the rows that people's formats show without --all; NULL: every row. */
 	const char *worth;
+	/* A format of its own that --format also takes; NULL: none. */
+	const char *own_format;
 	int64_t limit;		 /* rows in people's formats; 0: FS_TABLE_LIMIT; FS_NO_LIMIT */
 	const struct argp *argp; /* options and arguments of its own; NULL: none */
 	/* How to open the database; NULL: fs_database_open(). */
@@ -112,6 +114,7 @@ struct fs_options {
 	struct fs_error *error;
 	const struct fs_listing *listing;
 	const struct fs_render_format *format; /* NULL: table */
+	bool own_format; /* the listing's own was asked for: before() writes the answer itself */
 	const char *columns;
 	const char *sort;
 	int64_t limit; /* -1: not given; 0: no limit */

@@ -172,11 +172,14 @@ static error_t parse_listing(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_FORMAT:
-		options->format = fs_render_find(arg);
-		if (!options->format)
+		options->own_format =
+			options->listing->own_format && !strcmp(arg, options->listing->own_format);
+		options->format = options->own_format ? NULL : fs_render_find(arg);
+		if (!options->format && !options->own_format)
 			return fs_options_fail(
-				state, "--format %s: give table, csv, tsv, json, ndjson or md",
-				arg);
+				state, "--format %s: give table, csv, tsv, json, ndjson or md%s%s",
+				arg, options->listing->own_format ? ", or " : "",
+				options->listing->own_format ? options->listing->own_format : "");
 		return 0;
 	case KEY_COLUMNS:
 		options->columns = arg;

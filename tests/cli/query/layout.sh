@@ -19,6 +19,25 @@ show x86_64 chunk.before.x86.c2c chunk_before
 show aarch64 chunk.before.n1.spe 'struct chunk_before'
 show aarch64 barrier.before.n1.spe pool_before
 show aarch64 barrier.after.n1.spe pool_after
+
+# As C it compiles, and the fields stand where the table says.
+need gcc
+as_c()
+{
+	rm -f case.db
+	"$FSINGEST" -q --db case.db --symbols "$SAMPLES/bin/$1" "$SAMPLES/$2.data"
+	"$FSQUERY" -q --db case.db layout "$3" --format c | tee layout.h
+	{
+		echo '#include <stddef.h>'
+		echo 'struct link { struct link *next, *previous; }; struct block_md { int words[8]; };'
+		cat layout.h
+		"$FSQUERY" -q --db case.db layout "$3" --format csv --columns field,new_offset | tail -n +2 |
+			sed "s/\(.*\),\(.*\)/_Static_assert(offsetof(struct $3, \1) == \2, \"\1\");/"
+	} >layout.c
+	gcc -Wall -Werror -c layout.c
+}
+as_c x86_64 chunk.before.x86.c2c chunk_before
+as_c aarch64 barrier.before.n1.spe pool_before
 status=0
 "$FSQUERY" --db case.db layout no_such_type >/dev/null 2>err || status=$?
 expect "a type that is not there" "$status" 1

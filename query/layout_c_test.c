@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "query/layout_c.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *type, *name;
+	int64_t bits;
+	const char *expected;
+} declarations[] = {
+	{ "int", "count", -1, "int count" },
+	{ "void *", "next", -1, "void *next" },
+	{ "struct link **", "links", -1, "struct link **links" },
+	{ "char[16]", "name", -1, "char name[16]" },
+	{ "unsigned int[2][3]", "grid", -1, "unsigned int grid[2][3]" },
+	{ "char *[4]", "words", -1, "char *words[4]" },
+	{ "char[]", "rest", -1, "char rest[]" },
+	{ "unsigned int", "flag", 3, "unsigned int flag : 3" },
+	{ "unsigned int", "", 5, "unsigned int : 5" },
+	{ "int (*)(void *, int)", "call", -1, "int (*call)(void *, int)" },
+	{ "void (**)(void)", "calls", -1, "void (**calls)(void)" },
+	{ "int (*[4])(int)", "table", -1, "int (*table[4])(int)" },
+	{ "int (*)[4]", "row", -1, "int (*row)[4]" },
+	{ "", "x", -1, "x" },
+};
+
+START_TEST(a_member_as_c)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	ck_assert_ptr_nonnull(out);
+	fs_layout_declare(out, declarations[_i].type, declarations[_i].name, declarations[_i].bits);
+	fclose(out);
+	ck_assert_str_eq(text, declarations[_i].expected);
+	free(text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("layout_c");
+	TCase *tests = tcase_create("layout_c");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_loop_test(tests, a_member_as_c, 0,
+			    (int)(sizeof(declarations) / sizeof(declarations[0])));
+	suite_add_tcase(suite, tests);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
