@@ -91,6 +91,8 @@ def compare_lines(truth, capture, kind, lines, missing, stores):
         for column, number in expected(line, capture, kind, stores).items():
             if column not in got or column == "transfers" and "hitm" not in got and number is None:
                 continue  # line_total does not tell
+            if column in ("hitm", "transfers") and got.get("threads") == 1 and got[column] is None:
+                continue  # transfers of a thread to itself, as it changed its CPU, are not told apart
             if number is None or got[column] is None:
                 right = not number and got[column] is None
             elif capture.get("min_latency"):
