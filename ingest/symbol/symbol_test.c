@@ -55,6 +55,7 @@ struct lookup {
 	struct fs_symbol_result results[QUERIES];
 	struct fs_interner strings;
 	char build_id[FS_BUILD_ID_TEXT];
+	unsigned int timeout_ms; /* 0: 20 s */
 };
 
 static void lookup_init(struct lookup *lookup, const char *path, const char *build_id)
@@ -78,7 +79,8 @@ static int lookup_run(struct lookup *lookup, const char *root, bool unverified)
 					     .root_count = 1,
 					     .allow_unverified = unverified,
 					     .strings = &lookup->strings,
-					     .timeout_ms = 20000 };
+					     .timeout_ms = lookup->timeout_ms ? lookup->timeout_ms
+									      : 20000 };
 	int code = fs_symbolise(&options, &lookup->dso, 1, &isolation, &error);
 
 	ck_assert_msg(code == 0, "%s", error.text);
@@ -759,6 +761,54 @@ START_TEST(test_demangling)
 }
 END_TEST
 
+/*
+ * Debug information that takes much longer to use than its size suggests: as many variables as
+ * code, each said to hold in all of it, and a type that is defined by itself.
+ */
+static const char bomb[] =
+	".text\n"
+	".type bomb, @function\n"
+	"bomb: .rept 4000; movl (%rdi), %eax; jne .+2; .endr; ret\n"
+	".Lend: .size bomb, . - bomb\n"
+	".globl _start\n"
+	"_start: ret\n"
+	".section .debug_abbrev,\"\",@progbits\n"
+	".byte 1, 0x11, 1, 0x11, 0x01, 0x12, 0x07, 0, 0\n"	       /* unit: low_pc, high_pc */
+	".byte 2, 0x2e, 1, 0x03, 0x08, 0x11, 0x01, 0x12, 0x07, 0, 0\n" /* function */
+	".byte 3, 0x05, 0, 0x02, 0x18, 0x49, 0x13, 0, 0\n" /* parameter: location, type */
+	".byte 4, 0x0f, 0, 0x0b, 0x0b, 0x49, 0x13, 0, 0\n" /* pointer */
+	".byte 5, 0x01, 1, 0x49, 0x13, 0, 0\n"		   /* array */
+	".byte 6, 0x21, 0, 0x2f, 0x0b, 0, 0\n"		   /* its bounds */
+	".byte 7, 0x16, 0, 0x49, 0x13, 0, 0, 0\n"	   /* typedef */
+	".section .debug_info,\"\",@progbits\n"
+	".Linfo: .long .Linfo_end - .Lversion\n"
+	".Lversion: .short 4; .long .debug_abbrev; .byte 8\n"
+	".byte 1; .quad bomb, .Lend - bomb\n"
+	".byte 2; .asciz \"bomb\"; .quad bomb, .Lend - bomb\n"
+	".rept 100000; .byte 3, 1, 0x55; .long .Lpointer - .Linfo; .endr; .byte 0\n"
+	".Lpointer: .byte 4, 8; .long .Larray - .Linfo\n"
+	".Larray: .byte 5; .long .Lself - .Linfo; .byte 6, 9, 0\n"
+	".Lself: .byte 7; .long .Lself - .Linfo; .byte 0\n"
+	".Linfo_end:\n";
+
+START_TEST(test_bomb)
+{
+	struct lookup lookup;
+	char path[128];
+
+	write_source("bomb.s", bomb);
+	run("cd %s && gcc -nostdlib -static -Wl,--build-id=none bomb.s -o bomb", directory);
+	snprintf(path, sizeof(path), "%s/bomb", directory);
+	lookup_init(&lookup, "/bomb", NULL);
+	lookup.timeout_ms = 500;
+	lookup_add(&lookup, offset_of(path, "bomb"), true);
+	lookup_run(&lookup, directory, true);
+	ck_assert_int_eq(lookup.dso.symbols, FS_SYMBOLS_FAILED);
+	ck_assert_str_eq(lookup.dso.reason, "reading it took longer than 500 ms");
+	lookup_free(&lookup);
+}
+END_TEST
+
 START_TEST(test_unverified_is_not_used)
 {
 	struct lookup lookup;
@@ -1190,6 +1240,7 @@ int main(void)
 #endif
 	tcase_add_test(cases, test_stripped_and_separate_debug);
 	tcase_add_test(cases, test_demangling);
+	tcase_add_test(cases, test_bomb);
 	tcase_add_test(cases, test_unverified_is_not_used);
 	tcase_add_test(cases, test_relocatable_object);
 	tcase_add_test(cases, test_given_file_and_none);
