@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/vector.h"
@@ -30,7 +31,7 @@
 #include "ingest/symbol/plt.h"
 
 /* Functions longer than this are not decoded to find an instruction's start. */
-enum { FUNCTION_MAX = 1 << 20, INSTRUCTION_MAX = 15, PAGE = 4096 };
+enum { FUNCTION_MAX = 1 << 20, INSTRUCTION_MAX = 15, PAGE = 4096, RELEASE_EVERY = 1024 };
 
 struct segment {
 	uint64_t offset;
@@ -871,6 +872,20 @@ static const char *misplaced(struct resolver *resolver)
 	       "offset has; the binary is needed, too";
 }
 
+/*
+ * Give back the memory that pages of a mapped file take; they are read again when they are needed.
+ * The debug information of a kernel is larger than what we may use. Not of a relocatable file,
+ * whose pages libdwfl has changed, nor of one that could not be mapped and lies in other memory.
+ */
+static void release_pages(Elf *elf)
+{
+	size_t size = 0;
+	char *mapped = elf ? elf_rawfile(elf, &size) : NULL;
+
+	if (mapped && (uintptr_t)mapped % PAGE == 0)
+		madvise(mapped, size, MADV_DONTNEED);
+}
+
 static int answer_all(struct resolver *resolver)
 {
 	FS_TRY(open_file(resolver));
@@ -878,8 +893,13 @@ static int answer_all(struct resolver *resolver)
 	if (resolver->complaint)
 		return FS_REFUSED;
 	FS_TRY(place_queries(resolver));
-	for (size_t i = 0; i < resolver->job->query_count; i++)
+	for (size_t i = 0; i < resolver->job->query_count; i++) {
 		FS_TRY(answer(resolver, &resolver->items[i]));
+		if (i % RELEASE_EVERY == 0 && !resolver->module && !resolver->debug_module) {
+			release_pages(resolver->elf);
+			release_pages(resolver->debug_elf);
+		}
+	}
 	for (size_t i = 0; i < resolver->job->object_query_count; i++)
 		FS_TRY(answer_object(resolver, (uint32_t)i));
 	return 0;

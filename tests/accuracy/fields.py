@@ -7,8 +7,8 @@
 TRACES_DIR is as for accuracy.py. The simulator tells at which address which region of the workload
 lies; REGIONS says what the workload keeps there (a structure, or a variable), and pahole prints the
 structure from the program. A region named =A|B is a field that may be called A or B, whatever holds
-it: so programs in other languages tell. Of every sample on a line that truth calls false, true or mixed, and in
-a region, the field that the database names must be the one that pahole has at that offset.
+it; so programs in other languages tell. Of every sample on a line that truth calls false, true or
+mixed, and in a region, the field that the database names must be the one that is at that offset.
 
 Prints the share for each capture. Exit status: 1 when one is below --minimum, 2 when a command
 failed.
@@ -75,7 +75,7 @@ def expected(program, region, variant, distance):
 
 
 def names(field):
-    """A named field without the numbers of elements, and without the variable before it."""
+    """Each part of a field's path, without the numbers of elements."""
     parts = re.sub(r"\[\d*\]", "", field or "").replace("::", ".").strip(".").split(".")
     return {".".join(parts[i:k]) for i in range(len(parts)) for k in range(i + 1, len(parts) + 1)}
 

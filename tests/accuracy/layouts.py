@@ -17,8 +17,8 @@ import sys
 
 HEAD = re.compile(r"^(struct|union|class) ([^{;]+?) \{")
 PLACE = r"\s*/\*\s*(\d+)(?::\s*(\d+))?\s+(\d+)\s*\*/"
-MEMBER = re.compile(r"(?:\(\*+\s*(\w+)[^;]*|\b([\w.$]+))\s*(?:\[[^;]*\]|\([^;]*\)|:\s*(\d+))*(?:\s*"
-                    r"__attribute__[^;]*)?;" + PLACE)
+POINTER = re.compile(r"\(\*+\s*(\w+)[^()]*\)\s*\(")  # to a function
+NAMED = re.compile(r"\b([\w.$]+)\s*(?:\[[^;]*\]\s*)*(?::\s*(\d+)\s*)?$")
 CLOSE = re.compile(r"^\t\}\s*(\w*)[^;]*;" + PLACE)
 SIZE = re.compile(r"/\* size: (\d+)")
 
@@ -45,13 +45,14 @@ def pahole(program):
         if key and place:
             fields.append((int(place.group(2)) * 8, int(place.group(4)) * 8, place.group(1) or "-"))
         elif key and depth == 1 and "/*" in line:
-            pointer = line.find("(*")
-            member = MEMBER.search(line, pointer if pointer > 0 else 0)
-            if not member or "static" in line.split(";")[0].split():
+            text, _, comment = line.rpartition("/*")
+            text = re.sub(r"__attribute__\(\(.*?\)\)+", "", text).rstrip(" ;\t")
+            place, member = re.match(PLACE, "/*" + comment), POINTER.search(text) or NAMED.search(text)
+            if not member or not place or "static" in text.split():
                 continue
-            name, bits = member.group(1) or member.group(2), member.group(3)
-            bit = int(member.group(4)) * 8 + int(member.group(5) or 0)
-            width = int(bits) if bits else int(member.group(6)) * 8 or None
+            name, bits = member.group(1), member.group(2) if member.re is NAMED else None
+            bit = int(place.group(1)) * 8 + int(place.group(2) or 0)
+            width = int(bits) if bits else int(place.group(3)) * 8 or None
             unknown += width is None
             fields.append((bit, width, name))
     return found, unknown
