@@ -19,7 +19,8 @@ HEAD = re.compile(r"^(struct|union|class) ([^{;]+?) \{")
 PLACE = r"\s*/\*\s*(\d+)(?::\s*(\d+))?\s+(\d+)\s*\*/"
 POINTER = re.compile(r"\(\*+\s*(\w+)[^()]*\)\s*\(")  # to a function
 NAMED = re.compile(r"\b([\w.$]+)\s*(?:\[[^;]*\]\s*)*(?::\s*(\d+)\s*)?$")
-CLOSE = re.compile(r"^\t\}\s*(\w*)[^;]*;" + PLACE)
+CLOSE = re.compile(r"^\t\}\s*(?:__attribute__\(\(.*?\)\)+\s*)?\**\s*(\w*)"
+                   r"(?:\s*:\s*(\d+))?[^;]*;" + PLACE)
 SIZE = re.compile(r"/\* size: (\d+)")
 
 
@@ -43,7 +44,8 @@ def pahole(program):
         depth = len(line) - len(line.lstrip("\t"))
         place = CLOSE.match(line) if depth == 1 else None
         if key and place:
-            fields.append((int(place.group(2)) * 8, int(place.group(4)) * 8, place.group(1) or "-"))
+            name, bits, offset, bit, size = place.groups()
+            fields.append((int(offset) * 8 + int(bit or 0), int(bits) if bits else int(size) * 8, name or "-"))
         elif key and depth == 1 and "/*" in line:
             text, _, comment = line.rpartition("/*")
             text = re.sub(r"__attribute__\(\(.*?\)\)+", "", text).rstrip(" ;\t")
