@@ -41,6 +41,12 @@ struct thread_cache {
 	uint64_t space_from, space_to;
 };
 
+/* Where the AUX data of a CPU or thread ended. */
+struct stream_end {
+	uint64_t offset;    /* in the AUX stream */
+	uint64_t timestamp; /* of its last record that has one */
+};
+
 /* The walk over one AUXTRACE record's data. */
 struct spe_state {
 	struct fs_spe_decoder decoder;
@@ -54,7 +60,9 @@ struct spe_state {
 	struct fs_blind *blind; /* of this CPU or thread; NULL: never, or not known */
 	bool first_piece, last_piece;
 	bool begins_inside; /* this data does not go on where the last of the CPU or thread ended */
-	struct fs_table ends; /* fs_blind_key() -> offset in the AUX stream where its data ended */
+	uint64_t seen_until; /* time stamp up to which an earlier snapshot had it all; 0: none */
+	struct stream_end *end;
+	struct fs_table ends; /* fs_blind_key() -> struct stream_end */
 };
 
 /* One sample, whatever it came from. */
@@ -816,7 +824,6 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 	struct spe_state *spe = decoder->spe;
 	struct fs_reader payload = record->payload;
 	uint64_t key;
-	uint64_t *end;
 	int64_t event;
 
 	fs_read_u64(&payload);
@@ -844,11 +851,12 @@ static int begin_aux(struct fs_decoder *decoder, const struct fs_record *record,
 	spe->event = (uint32_t)event;
 	key = fs_blind_key(spe->cpu == UINT32_MAX, spe->cpu == UINT32_MAX ? spe->tid : spe->cpu);
 	spe->blind = fs_table_get(&session->blind, &key);
-	end = fs_table_put(&spe->ends, &key, NULL, NULL);
-	if (!end)
+	spe->end = fs_table_put(&spe->ends, &key, NULL, NULL);
+	if (!spe->end)
 		return no_memory(decoder, error);
-	spe->begins_inside = spe->aux_offset != *end;
-	*end = spe->aux_offset + record->raw.size;
+	spe->begins_inside = spe->aux_offset != spe->end->offset;
+	spe->seen_until = session->spe.overwritten ? spe->end->timestamp : 0;
+	spe->end->offset = spe->aux_offset + record->raw.size;
 	spe->family = fs_session_spe_family(session, spe->cpu);
 	decoder->aux = *record;
 	decoder->aux_done = 0;
@@ -1024,6 +1032,23 @@ static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 	return add_observation(decoder, batch, &seen, error);
 }
 
+/*
+ * A buffer that has once been overwritten is recorded whole at every snapshot, with what of the
+ * snapshot before is still in it. A CPU writes its records in order of time.
+ */
+static bool is_repeated(struct fs_decoder *decoder, const struct fs_spe_record *record)
+{
+	struct spe_state *spe = decoder->spe;
+
+	if (!(record->present & FS_SPE_HAS_TIMESTAMP))
+		return false;
+	spe->end->timestamp = record->timestamp;
+	if (record->timestamp > spe->seen_until)
+		return false;
+	decoder->spe_repeated += spe->seen_until != 0;
+	return spe->seen_until;
+}
+
 /* Decode on in the current AUXTRACE record until the batch is full or the data ends. */
 static int continue_aux(struct fs_decoder *decoder, struct fs_batch *batch, struct fs_error *error)
 {
@@ -1034,7 +1059,8 @@ static int continue_aux(struct fs_decoder *decoder, struct fs_batch *batch, stru
 		size_t carry;
 
 		while (batch->count < FS_BATCH_ROWS && fs_spe_next(&spe->decoder, &record))
-			FS_TRY(add_spe_record(decoder, batch, &record, error));
+			if (!is_repeated(decoder, &record))
+				FS_TRY(add_spe_record(decoder, batch, &record, error));
 		if (batch->count == FS_BATCH_ROWS)
 			return 0;
 		carry = end_spe_piece(decoder);
@@ -1080,7 +1106,7 @@ int fs_decoder_open(struct fs_decoder *decoder, struct fs_session *session,
 	decoder->recent = calloc(CODE_RECENT, sizeof(*decoder->recent));
 	decoder->spe = calloc(1, sizeof(*decoder->spe));
 	if (decoder->spe)
-		fs_table_init(&decoder->spe->ends, sizeof(uint64_t), sizeof(uint64_t));
+		fs_table_init(&decoder->spe->ends, sizeof(uint64_t), sizeof(struct stream_end));
 	decoder->aux_buffer = malloc(AUX_BUFFER);
 	if (fs_rollup_init(&decoder->rollup) || !decoder->event_counts || !decoder->tracepoint_of ||
 	    !decoder->threads || !decoder->recent || !decoder->spe || !decoder->aux_buffer)
@@ -1156,6 +1182,9 @@ static void note_losses(struct fs_decoder *decoder)
 		fs_loss_add(loss, FS_LOSS_BAD_RAW, decoder->bad_raw, 0, UINT64_MAX, scope);
 	if (decoder->spe_no_source)
 		fs_loss_add(loss, FS_LOSS_SPE_NO_SOURCE, decoder->spe_no_source, 0, UINT64_MAX,
+			    scope);
+	if (decoder->spe_repeated)
+		fs_loss_add(loss, FS_LOSS_SPE_REPEATED, decoder->spe_repeated, 0, UINT64_MAX,
 			    scope);
 	if (decoder->spe_no_time)
 		fs_loss_add(loss, FS_LOSS_SPE_NO_TIME, decoder->spe_no_time, 0, UINT64_MAX, scope);

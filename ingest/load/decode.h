@@ -135,7 +135,7 @@ struct fs_decoder {
 	uint64_t newest_ns, round_ns, final_ns;
 	uint64_t out_of_order, first_out_of_order;
 	uint64_t unmapped, unattributed, unknown_sources, unknown_counters, spe_no_time,
-		spe_no_source;
+		spe_repeated, spe_no_source;
 	uint64_t undescribed_raw, bad_raw;
 	uint64_t first_ns, last_ns; /* 0: no time seen */
 

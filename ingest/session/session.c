@@ -18,6 +18,7 @@
 enum {
 	AUXTRACE_ARM_SPE = 4,
 	AUX_TRUNCATED = 1,
+	AUX_OVERWRITE = 2,
 	AUX_PARTIAL = 4,
 	AUX_COLLISION = 8,
 	EVENT_UPDATE_UNIT = 0,
@@ -200,6 +201,7 @@ static int handle_aux(struct handling *handling)
 	for (size_t i = 0; i < sizeof(flag) / sizeof(flag[0]); i++)
 		if (flags & flag[i].bit)
 			note_loss(handling, flag[i].kind, 1);
+	handling->session->spe.overwritten |= flags & AUX_OVERWRITE;
 	return flags & (AUX_TRUNCATED | AUX_PARTIAL) ? note_blind(handling) : 0;
 }
 

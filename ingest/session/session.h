@@ -51,9 +51,10 @@ struct fs_spe_session {
 	uint64_t pmu_type;
 	struct fs_spe_cpu *cpus;
 	size_t cpu_count, cpu_capacity;
-	uint64_t midr;	 /* where there are no entries; 0: not known */
-	bool per_thread; /* AUX buffers belong to threads, not to CPUs */
-	int64_t *events; /* of each CPU: index of its SPE event + 1; 0: not told */
+	uint64_t midr;	  /* where there are no entries; 0: not known */
+	bool per_thread;  /* AUX buffers belong to threads, not to CPUs */
+	bool overwritten; /* AUX data is of snapshots */
+	int64_t *events;  /* of each CPU: index of its SPE event + 1; 0: not told */
 	size_t event_cpus, event_capacity;
 };
 

@@ -295,6 +295,27 @@ def trial_snapshot():
     expect("damage", ingest(recording.file(), 3).loss("spe_resync")[:2], (1, 63))
 
 
+def trial_snapshots():
+    """Once a buffer was overwritten, each snapshot has all of it: what the one before had already counts once. Without
+    the flag the same bytes are new data."""
+    records = [spe_record(tick=1000 + number) for number in range(30)]
+    snapshots = ((0, 0, 20), (0, 12, 28), (1, 0, 20), (0, 12, 28), (1, 10, 30))
+    # a snapshot that begins inside a record has one whole record less
+    for flags, rows, repeated in ((2, 28 + 30, 7 + 15 + 9), (0, 20 + 15 + 20 + 15 + 19, None)):
+        recording = recording_of(None)
+        for cpu, first, last in snapshots:
+            recording.kernel(perfdata.AUX, recording.pack("QQQ", 0, 1 << 12, flags), cpu=cpu, time=1000)
+            data = b"".join(records[first:last])[30 if first else 0:]
+            recording.aux_data(data, offset=64 * first % 1280, cpu=cpu, index=cpu)
+        outcome = ingest(recording.file(), (0, 3))
+        whole = outcome.value(f"SELECT count(*) FROM sample WHERE addr = {LINE} AND code_id IS NOT NULL")
+        losses = outcome.loss("spe_repeated")
+        expect(f"rows, flags {flags}", (whole, losses and losses[0]), (rows, repeated))
+        if flags:
+            expect("each once", outcome.query("SELECT cpu, count(*), count(DISTINCT time_ns), max(time_ns) FROM sample "
+                                              f"WHERE addr = {LINE} GROUP BY 1"), [(0, 28, 28, 1027), (1, 30, 30, 1029)])
+
+
 def trial_per_thread():
     """A buffer of a thread: the thread is that of the buffer, where no packet tells; the CPU is not known."""
     data = b"".join(spe_record(tick=1000 + number, context=None, source=0x0c) for number in range(10))
