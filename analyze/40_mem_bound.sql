@@ -1,51 +1,129 @@
 -- Functions by memory boundness.
 --
--- From counters: mem_bound = stall cycles / cycles of the samples in the function, where the stall
--- event is the memory one of the CPU (MEM_STALL_ANYLOAD + MEM_STALL_ANYSTORE on HiSilicon,
--- STALL_BACKEND_MEM on Arm, CYCLE_ACTIVITY.STALLS_MEM_ANY on Intel), else all back-end stalls,
--- which hold more than memory; `method` names the events. membound.md sections 2 to 6. With
--- separately sampled events the relative error is sqrt(1/n_stall + 1/n_cycles); the interval is
--- twice that. Group reads credit the counts since the last sample to where the sample fell: with
--- few samples a function's share is as uncertain as its ratio, and neither is shown.
+-- From counters: the formula of the CPU (mem_bound_cpus, by MIDR or cpuid) on the sums that each
+-- event has in the function. mem_bound_formulas lists the formulas; the first whose events are
+-- all recorded counts, and `method` states it. An event is known by its name or by its raw code
+-- (mem_bound_events). Where counters took turns, each sum is scaled by time_enabled / time_running.
+-- The value stands as computed: below 0 or above 1 is told, not cut off.
+--
+-- The interval is two standard errors either way: an event of n samples in the function has the
+-- relative error 1/sqrt(n), one of no samples that of one sample of the trace, and the formula
+-- passes them on by its slopes (analyze/formula.h). Group reads credit the counts since the last
+-- sample to where the sample fell: with few samples a function's share is as uncertain as its
+-- ratio, and neither is shown.
 --
 -- From memory samples: the function's share of all sampled memory latency, under its own name. It
 -- is occupancy, not stall (overlapping misses count several times), and so never mem_bound.
 
-WITH stall_event AS
-       (SELECT id, name FROM event
-        WHERE trace_id = :trace AND role IN ('stall_mem', 'stall_backend') AND samples > 0
-          AND (instr(lower(name), 'mem_stall_any') OR
-               name = (SELECT name FROM event
-                       WHERE trace_id = :trace AND role IN ('stall_mem', 'stall_backend')
-                         AND samples > 0
-                       ORDER BY role = 'stall_backend', instr(lower(name), 'mem_stall_any') = 0, idx
-                       LIMIT 1))),
+DROP TABLE IF EXISTS temp.t_mem_cpu;
+CREATE TEMP TABLE t_mem_cpu AS
+SELECT c.family, c.cpu, c.classes, f.formula AS wanted,
+       '`perf record ' || f.events || '`' AS command
+FROM (SELECT lower(coalesce(t.cpuid,
+                            (SELECT printf('0x%016x', midr) FROM cpu
+                             WHERE trace_id = :trace AND midr IS NOT NULL
+                             GROUP BY midr ORDER BY count(*) DESC LIMIT 1),
+                            t.arch, '')) AS cpuid
+      FROM trace t WHERE t.id = :trace)
+     JOIN mem_bound_cpus c ON cpuid GLOB c.pattern
+     JOIN mem_bound_formulas f ON f.family = c.family AND f.rank = 1
+ORDER BY c.rank LIMIT 1;
+
+-- The event behind each symbol; of two, one that counted, and of large cores.
+DROP TABLE IF EXISTS temp.t_mem_event;
+CREATE TEMP TABLE t_mem_event AS
+WITH named AS
+       (SELECT e.id, e.idx, e.type, e.config, e.samples, e.period_sum, e.name,
+               e.time_enabled, e.time_running,
+               lower(substr(e.name, instr(e.name, '/') + 1)) AS term,
+               e.type = 4 OR lower(e.name) GLOB 'r[0-9a-f]*' OR e.name GLOB 'cpu/*' OR
+                   e.name GLOB 'cpu_core/*' OR e.name GLOB 'armv*/*' OR
+                   coalesce(p.name IN ('cpu', 'cpu_core') OR p.name GLOB 'armv*', 0) AS on_core
+        FROM event e LEFT JOIN pmu p ON p.trace_id = e.trace_id AND p.type = e.type
+        WHERE e.trace_id = :trace),
+     termed AS
+       (SELECT *, CASE WHEN type = 0 AND config & 0xffffffff = 0 THEN 'cycles'
+                       WHEN type = 0 AND config & 0xffffffff = 8 THEN 'stalled_cycles_backend'
+                       -- without what follows the event's name: modifiers and other terms
+                       ELSE replace(substr(term, 1, length(term) -
+                                length(ltrim(term, 'abcdefghijklmnopqrstuvwxyz0123456789_-.'))),
+                                    '-', '_') END AS plain
+        FROM named),
+     matched AS
+       (SELECT m.symbol, t.*
+        FROM termed t CROSS JOIN mem_bound_events m, t_mem_cpu c
+        WHERE instr(m.names, ' ' || plain || ' ') OR
+              (on_core AND type <> 0 AND instr(' ' || c.classes || ' ', ' ' || m.class || ' ') AND
+               m.config = iif(m.class = 'intel', t.config & 0xffffffff, t.config)))
+SELECT symbol, id, samples, period_sum, period_sum * 1.0 / nullif(samples, 0) AS step,
+       coalesce(time_enabled * 1.0 / nullif(time_running, 0),
+                (SELECT total(time_enabled) / nullif(total(time_running), 0) FROM counter
+                 WHERE trace_id = :trace AND event_id = matched.id AND source = 'read'), 1) AS scale
+FROM (SELECT *, row_number() OVER (PARTITION BY symbol ORDER BY samples = 0, name GLOB 'cpu_atom*',
+                                                                idx) AS place
+      FROM matched) AS matched
+WHERE place = 1;
+
+-- The formula to use, none or one; signal: has its memory part counted anything?
+DROP TABLE IF EXISTS temp.t_mem_formula;
+CREATE TEMP TABLE t_mem_formula AS
+SELECT f.formula, f.base, f.note
+FROM mem_bound_formulas f, t_mem_cpu c
+WHERE f.family IN (c.family, 'any') AND
+      NOT EXISTS (SELECT 1 FROM json_each(formula_names(f.formula))
+                  WHERE value NOT IN (SELECT symbol FROM t_mem_event)) AND
+      EXISTS (SELECT 1 FROM t_mem_event WHERE symbol = f.base AND samples > 0) AND
+      (SELECT formula_value(f.signal, symbol, period_sum * scale, 0) FROM t_mem_event
+       WHERE symbol IN (SELECT value FROM json_each(formula_names(f.signal)))) > 0
+ORDER BY f.family = 'any', f.rank LIMIT 1;
+
+WITH chosen AS MATERIALIZED
+       (SELECT f.formula, coalesce(f.base, b.symbol) AS base, f.note, c.*,
+               (SELECT group_concat(value, ', ')
+                FROM (SELECT DISTINCT value FROM json_each(formula_names(c.wanted))
+                      WHERE value NOT IN (SELECT symbol FROM t_mem_event WHERE samples > 0)))
+                   AS missing
+        FROM t_mem_cpu c LEFT JOIN t_mem_formula f ON true
+             LEFT JOIN (SELECT symbol FROM t_mem_event
+                        WHERE symbol IN ('CPU_CYCLES', 'TOPDOWN.SLOTS') AND samples > 0
+                        ORDER BY symbol LIMIT 1) b ON true),
+     used AS MATERIALIZED
+       (SELECT e.* FROM t_mem_event e, chosen c
+        WHERE e.symbol = c.base OR
+              e.symbol IN (SELECT value FROM json_each(formula_names(c.formula)))),
      counted AS MATERIALIZED
        (SELECT c.function_id, coalesce(f.dso_id, c.dso_id) AS dso_id,
                CASE WHEN c.function_id IS NULL THEN c.offset END AS offset,
-               total(CASE WHEN e.role = 'cycles' THEN p.value END) AS cycles,
-               total(CASE WHEN e.role = 'cycles' THEN p.samples END) AS n_cycles,
-               total(CASE WHEN s.id IS NOT NULL THEN p.value END) AS stalls,
-               total(CASE WHEN s.id IS NOT NULL THEN p.samples END) AS n_stalls,
+               e.symbol, total(p.value) AS value, total(p.samples) AS samples,
                max(p.method) AS method
-        FROM profile p JOIN event e ON e.id = p.event_id LEFT JOIN stall_event s ON s.id = e.id
-             LEFT JOIN code c ON c.id = p.code_id LEFT JOIN function f ON f.id = c.function_id
-        WHERE e.trace_id = :trace AND (e.role = 'cycles' OR s.id IS NOT NULL)
+        FROM used e CROSS JOIN profile p ON p.event_id = e.id LEFT JOIN code c ON c.id = p.code_id
+             LEFT JOIN function f ON f.id = c.function_id
+        GROUP BY 1, 2, 3, 4),
+     place AS
+       (SELECT function_id, dso_id, offset, max(method) AS method FROM counted GROUP BY 1, 2, 3),
+     rated AS MATERIALIZED
+       (SELECT p.function_id, p.dso_id, p.offset, max(method) AS method,
+               total(iif(symbol = c.base, value, NULL)) AS cycles,
+               total(iif(symbol = c.base, samples, NULL)) AS n,
+               max(scale) > min(scale) AS scaled,
+               formula_value(c.formula, symbol, value * scale, 0) AS ratio,
+               formula_error(c.formula, symbol, value * scale,
+                             iif(samples > 0, value / sqrt(samples), step) * scale) AS error
+        FROM chosen c,
+             (SELECT p.function_id, p.dso_id, p.offset, p.method, u.symbol, u.scale,
+                     coalesce(u.step, 0) AS step, coalesce(k.value, 0) AS value,
+                     coalesce(k.samples, 0) AS samples
+              FROM place p CROSS JOIN used u LEFT JOIN counted k
+                   ON k.function_id IS p.function_id AND k.dso_id IS p.dso_id AND
+                      k.offset IS p.offset AND k.symbol = u.symbol) AS p
         GROUP BY 1, 2, 3),
-     formula AS MATERIALIZED
-       (SELECT group_concat(name, ' + ') AS stall_names, count(*) AS events
-        FROM (SELECT DISTINCT iif(event LIKE '%_/%', substr(event, 1, instr(event, '/') - 1), name)
-                             AS name
-              FROM (SELECT name, substr(name, instr(name, '/') + 1) AS event FROM stall_event))),
-     rated AS
-       (SELECT counted.*, cycles / nullif(sum(cycles) OVER (), 0) AS share,
-               min(n_cycles, n_stalls) AS n,
-               2 * sqrt(1 / nullif(n_stalls, 0) + 1 / nullif(n_cycles, 0)) AS error
-        FROM counted WHERE cycles > 0),
      shown AS
-       (SELECT *, CASE WHEN events > 0 AND n >= min_profile_samples THEN stalls / cycles END
-                      AS ratio
-        FROM rated, formula, t_parameter),
+       (SELECT r.*, c.*, cycles / nullif(sum(cycles) OVER (), 0) AS share,
+               n >= min_profile_samples AS enough,
+               iif(n >= min_profile_samples, ratio, NULL) AS mem_bound,
+               iif(method = 'group_read', 'group read', 'by period') ||
+                   iif(scaled, ', scaled by time_enabled / time_running', '') AS how
+        FROM rated r, chosen c, t_parameter),
      weighed AS MATERIALIZED
        (SELECT CASE e.role WHEN 'spe' THEN 'spe_latency_share'
                            WHEN 'ibs_op' THEN 'ibs_latency_share'
@@ -68,39 +146,41 @@ INSERT INTO mem_bound_finding
 SELECT :trace,
        row_number() OVER (ORDER BY source = 'cycles' DESC, source, share DESC NULLS LAST,
                                    samples DESC, dso_id, function_id, offset),
-       function_id, dso_id, offset, source, samples, share, mem_bound, low, high, n, method, tip, 1
+       function_id, dso_id, offset, source, samples, share, mem_bound, low, high, n, method, tip, 2
 FROM (SELECT function_id, dso_id, offset, 'cycles' AS source,
-             CAST(n_cycles AS INTEGER) AS samples,
-             CASE WHEN method <> 'group_read' OR
-                       iif(events, n, n_cycles) >= min_profile_samples THEN share END AS share,
-             min(1, ratio) AS mem_bound,
-             CASE WHEN ratio IS NOT NULL THEN min(1, max(0, ratio * (1 - error))) END AS low,
-             CASE WHEN ratio IS NOT NULL THEN min(1, ratio * (1 + error)) END AS high,
-             CAST(CASE WHEN events THEN n ELSE n_cycles END AS INTEGER) AS n,
-             CASE WHEN events THEN format('%s / cycles (%s)',
-                                    iif(events > 1, '(' || stall_names || ')', stall_names),
-                                    iif(method = 'group_read', 'group read', 'by period'))
-                  ELSE 'unknown (cycles only)' END AS method,
-             CASE WHEN NOT events
-                  THEN format('No stall event was recorded; record with -e ''{cycles,%s}:S''',
-                              iif((SELECT arch FROM trace WHERE id = :trace) = 'x86_64',
-                                  'cycle_activity.stalls_mem_any', 'stall_backend_mem'))
-                  WHEN ratio IS NULL
+             CAST(n AS INTEGER) AS samples,
+             CASE WHEN method <> 'group_read' OR enough THEN share END AS share,
+             mem_bound, mem_bound - 2 * error AS low, mem_bound + 2 * error AS high,
+             CAST(n AS INTEGER) AS n,
+             CASE WHEN formula IS NULL THEN 'unknown (cycles only)'
+                  ELSE format('%s (%s; %s)', formula, cpu, how) END AS method,
+             CASE WHEN formula IS NULL
+                  THEN format('mem_bound is not computable from this file: on %s it needs %s. ' ||
+                                  'Record with %s', cpu, missing, command)
+                  WHEN NOT enough
                   THEN format('Only %d sample%s: a ratio needs %d', n, iif(n = 1, '', 's'),
                               min_profile_samples)
+                  WHEN ratio IS NULL
+                  THEN 'A count that the formula divides by is 0 in this function'
                   WHEN ratio > 1
-                  THEN format('Measured %.2f, shown as 1: the two counts are samples', ratio)
-                  WHEN stall_names NOT LIKE '%mem%'
-                  THEN 'All back-end stalls: an upper bound of memory stalls'
+                  THEN 'Above 1: the counts are samples of separate counters; read it as 1' ||
+                       coalesce('. ' || note, '')
+                  WHEN ratio < 0
+                  THEN 'Below 0: the counts are samples of separate counters; read it as 0' ||
+                       coalesce('. ' || note, '')
+                  ELSE note
              END AS tip
-      FROM shown
+      FROM shown, t_parameter
       UNION ALL
       SELECT function_id, dso_id, offset, source, n, share, NULL,
              CASE WHEN n >= min_profile_samples THEN max(0, share * (1 - 2 / sqrt(n))) END,
              CASE WHEN n >= min_profile_samples THEN min(1, share * (1 + 2 / sqrt(n))) END,
              n, format('latency of the function / latency of all memory samples of %s', name),
              'Occupancy, not stall: overlapping misses count several times. For memory ' ||
-                 'boundness record cycles with a stall event'
-      FROM occupied, t_parameter);
+                 'boundness record with ' || command
+      FROM occupied, t_parameter, t_mem_cpu);
 
+DROP TABLE t_mem_formula;
+DROP TABLE t_mem_event;
+DROP TABLE t_mem_cpu;
 DROP TABLE t_parameter;

@@ -18,6 +18,12 @@
  *   quantiles_by(key, blob, s)     aggregate without GROUP BY: {"key": quantile, ...} as JSON.
  *                                  SQLite groups by sorting; this hashes, which is many times
  *                                  faster for long tables with blobs
+ *   formula_names(text)            names in a formula (formula.h), a JSON array
+ *   formula_value(text, name, value, deviation)
+ *                                  aggregate over the counts of a formula, each with its standard
+ *                                  error: the value; NULL where that is not a number
+ *   formula_error(text, name, value, deviation)
+ *                                  the standard error of that value
  */
 #ifndef FS_ANALYZE_ANALYZE_H
 #define FS_ANALYZE_ANALYZE_H

@@ -450,8 +450,8 @@ START_TEST(test_mem_bound)
 	run("INSERT INTO event (id, trace_id, idx, name, role, type, config, sample_type, "
 	    "read_format, "
 	    "flags, precise_ip, samples, period_sum) VALUES"
-	    "(8, 1, 8, 'cycles', 'cycles', 0, 0, 0, 0, 0, 0, 100, 0),"
-	    "(9, 1, 9, 'stall_backend_mem', 'stall_mem', 8, 16389, 0, 0, 0, 0, 100, 0)");
+	    "(8, 1, 8, 'cycles', 'cycles', 0, 0, 0, 0, 0, 0, 100, 10000),"
+	    "(9, 1, 9, 'stall_backend_mem', 'stall_mem', 8, 16389, 0, 0, 0, 0, 100, 6100)");
 	run("INSERT INTO dso VALUES (1, 1, '/bin/a', NULL, 'user', 'verified', NULL, 0)");
 	run("INSERT INTO function VALUES (1, 1, 'hot', NULL, 0, 0), (2, 1, 'cold', NULL, 64, 0)");
 	run("INSERT INTO code (id, trace_id, dso_id, offset, ip, exact, function_id, samples) "
@@ -467,7 +467,7 @@ START_TEST(test_mem_bound)
 		value("SELECT low < 0.75 AND high > 0.75 FROM mem_bound_finding WHERE rank = 1"),
 		"1");
 	ck_assert_str_eq(value("SELECT method FROM mem_bound_finding WHERE rank = 1"),
-			 "stall_backend_mem / cycles (group read)");
+			 "STALL_BACKEND_MEM / CPU_CYCLES (Arm; group read)");
 	ck_assert_str_eq(value("SELECT mem_bound FROM mem_bound_finding WHERE function_id = 2"),
 			 "NULL");
 	ck_assert_str_eq(value("SELECT tip FROM mem_bound_finding WHERE function_id = 2"),

@@ -6,9 +6,12 @@
  */
 #include "analyze/analyze.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "analyze/formula.h"
 #include "common/histogram.h"
 #include "common/table.h"
 #include "schema/schema.h"
@@ -203,6 +206,80 @@ static void quantiles_by_final(sqlite3_context *context)
 		sqlite3_result_error_nomem(context);
 }
 
+/* Names in a formula as a JSON array; their characters need no escape. */
+static void formula_names(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const char *at = (const char *)sqlite3_value_text(values[0]);
+	sqlite3_str *text = sqlite3_str_new(sqlite3_context_db_handle(context));
+	const char *name;
+	size_t length;
+	char *json;
+
+	(void)count;
+	sqlite3_str_appendchar(text, 1, '[');
+	while (at && (length = fs_formula_name(&at, &name)))
+		sqlite3_str_appendf(text, "%s\"%.*s\"", sqlite3_str_length(text) > 1 ? "," : "",
+				    (int)length, name);
+	sqlite3_str_appendchar(text, 1, ']');
+	json = sqlite3_str_finish(text);
+	if (json)
+		sqlite3_result_text(context, json, -1, sqlite3_free);
+	else
+		sqlite3_result_error_nomem(context);
+}
+
+enum { MOST_COUNTS = 16 };
+
+struct formula {
+	char text[512];
+	struct fs_formula_count counts[MOST_COUNTS];
+	size_t used;
+};
+
+static void formula_step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	struct formula *formula = sqlite3_aggregate_context(context, sizeof(*formula));
+	const char *text = (const char *)sqlite3_value_text(values[0]);
+	const char *name = (const char *)sqlite3_value_text(values[1]);
+	struct fs_formula_count *counted;
+
+	(void)count;
+	if (!formula || !text || !name)
+		return;
+	if (strlen(text) >= sizeof(formula->text) ||
+	    strlen(name) >= sizeof(formula->counts[0].name) || formula->used == MOST_COUNTS) {
+		sqlite3_result_error(context, "formula or name too long", -1);
+		return;
+	}
+	strcpy(formula->text, text);
+	counted = &formula->counts[formula->used++];
+	strcpy(counted->name, name);
+	counted->value = sqlite3_value_double(values[2]);
+	counted->deviation = sqlite3_value_double(values[3]);
+}
+
+static void formula_result(sqlite3_context *context, bool of_error)
+{
+	struct formula *formula = sqlite3_aggregate_context(context, 0);
+	double value, error;
+
+	if (!formula || !formula->used)
+		return;
+	value = fs_formula_value(formula->text, formula->counts, formula->used, &error);
+	if (isfinite(value) && isfinite(error))
+		sqlite3_result_double(context, of_error ? error : value);
+}
+
+static void formula_value(sqlite3_context *context)
+{
+	formula_result(context, false);
+}
+
+static void formula_error(sqlite3_context *context)
+{
+	formula_result(context, true);
+}
+
 static const struct function {
 	const char *name;
 	int arguments;
@@ -214,6 +291,9 @@ static const struct function {
 	{ "popcount", 1, popcount, NULL, NULL },
 	{ "histogram_quantile", 2, NULL, quantile_step, quantile_final },
 	{ "histogram_above", 2, histogram_above, NULL, NULL },
+	{ "formula_names", 1, formula_names, NULL, NULL },
+	{ "formula_value", 4, NULL, formula_step, formula_value },
+	{ "formula_error", 4, NULL, formula_step, formula_error },
 	{ "quantiles_by", 3, NULL, quantiles_by_step, quantiles_by_final },
 };
 

@@ -33,6 +33,9 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("tip", "TIP", TEXT, FS_SHOW_WRAP, NULL, "What to do, or why there is no number"),
 	FS_COLUMN("own_tip", "TIP", TEXT, FS_SHOW_DEFAULT | FS_SHOW_SUMMARY | FS_SHOW_WRAP,
 		  "iif(" ONE_TIP ", NULL, tip)", "The tip, unless all functions have the same"),
+	FS_COLUMN("see", "PAIRS", TEXT, FS_SHOW_DEFAULT | FS_SHOW_SUMMARY | FS_SHOW_WRAP, NULL,
+		  "The command that lists the function's pairs and their lines, of this trace or "
+		  "another"),
 };
 
 /* A ratio is never shown without its formula, and a latency share is not boundness. */

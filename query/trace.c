@@ -20,12 +20,11 @@ static const char *grade_of(enum fs_need need)
 	case FS_NEED_CHAINS:
 		return "EXISTS (SELECT 1 FROM chain WHERE trace_id = trace.id)";
 	case FS_NEED_MEM_BOUND:
-		return "CASE WHEN EXISTS (SELECT 1 FROM event WHERE trace_id = trace.id AND "
-		       "samples > 0"
-		       " AND role = 'cycles') AND EXISTS (SELECT 1 FROM event WHERE trace_id = "
-		       "trace.id"
-		       " AND samples > 0 AND role LIKE 'stall%') THEN 2 "
-		       "WHEN memory_samples > 0 THEN 1 ELSE 0 END";
+		return "CASE WHEN EXISTS (SELECT 1 FROM mem_bound_finding WHERE trace_id = "
+		       "trace.id AND mem_bound IS NOT NULL) THEN 3 "
+		       "WHEN memory_samples > 0 THEN 2 "
+		       "ELSE EXISTS (SELECT 1 FROM mem_bound_finding WHERE trace_id = trace.id) "
+		       "END";
 	default:
 		return "1";
 	}

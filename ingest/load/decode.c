@@ -365,6 +365,19 @@ static int64_t counter_of(const struct fs_decoder *decoder, const struct observa
 	return attr->read_format & FS_READ_GROUP || !*ret_id ? FS_NONE : (int64_t)seen->event;
 }
 
+/* The event's times are the sum over its counters, each as last read. */
+static void note_reading(struct fs_event_counts *counts, struct fs_last_reading *last,
+			 const struct fs_read_value *value)
+{
+	if (value->time_enabled > last->enabled_ns && value->time_running >= last->running_ns) {
+		add_up(&counts->enabled_ns, value->time_enabled - last->enabled_ns);
+		add_up(&counts->running_ns, value->time_running - last->running_ns);
+		last->enabled_ns = value->time_enabled;
+		last->running_ns = value->time_running;
+	}
+	last->value = value->value;
+}
+
 /*
  * A counter value read with a sample. Its growth since its last reading is what the sample stands
  * for; the first reading counts from zero, as perf does it.
@@ -377,7 +390,7 @@ static int add_read(struct fs_decoder *decoder, struct fs_batch *batch,
 	struct fs_event_counts *counts;
 	uint64_t id;
 	int64_t event = counter_of(decoder, seen, value, &id);
-	uint64_t *last;
+	struct fs_last_reading *last;
 	uint64_t before;
 
 	if (event == FS_NONE) {
@@ -388,8 +401,8 @@ static int add_read(struct fs_decoder *decoder, struct fs_batch *batch,
 	last = fs_table_put(&decoder->read_values, &id, NULL, NULL);
 	if (!last || FS_RESERVE(batch->reads, batch->read_capacity, batch->read_count + 1))
 		return FS_NOMEM;
-	before = *last;
-	*last = value->value;
+	before = last->value;
+	note_reading(&decoder->event_counts[event], last, value);
 	batch->reads[batch->read_count++] = (struct fs_read_row){
 		.value = { decoder->bases.sample + (int64_t)decoder->rows,
 			   decoder->bases.event + event, (int64_t)value->value,
@@ -1096,7 +1109,7 @@ int fs_decoder_open(struct fs_decoder *decoder, struct fs_session *session,
 	fs_table_init(&decoder->chains, sizeof(struct fs_chain), 0);
 	fs_table_init(&decoder->profile, sizeof(struct fs_profile_key),
 		      sizeof(struct fs_profile_value));
-	fs_table_init(&decoder->read_values, 8, 8);
+	fs_table_init(&decoder->read_values, 8, sizeof(struct fs_last_reading));
 	decoder->machine = machine_of(&session->host);
 	decoder->event_counts =
 		calloc(session->file.event_count + 1, sizeof(*decoder->event_counts));

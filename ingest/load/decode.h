@@ -96,6 +96,12 @@ struct fs_chain {
 	uint32_t parent, code; /* parent UINT32_MAX: outermost */
 };
 
+/* What a counter said when it was last read with a sample; the times are 0 where not told. */
+struct fs_last_reading {
+	uint64_t value;
+	uint64_t enabled_ns, running_ns;
+};
+
 /* Key and value of fs_decoder.profile. */
 struct fs_profile_key {
 	uint32_t event, code, thread, group_read;
@@ -107,6 +113,7 @@ struct fs_profile_value {
 /* Counts that become columns of `event`. */
 struct fs_event_counts {
 	uint64_t samples, period_sum;
+	uint64_t enabled_ns, running_ns; /* of all its counters that samples read */
 };
 
 /* The ids that the database gives: added to the decoder's own numbers, which start at 0. */
@@ -122,7 +129,7 @@ struct fs_decoder {
 	struct fs_table code_ids;   /* {dso, exact, offset or ip} -> fs_code; index = code number */
 	struct fs_table chains;	    /* fs_chain -> nothing; index = chain number */
 	struct fs_table profile;
-	struct fs_table read_values; /* counter id -> last value */
+	struct fs_table read_values; /* counter id -> struct fs_last_reading */
 	struct fs_event_counts *event_counts;
 	const struct fs_tracepoint **tracepoint_of; /* by event; NULL: none that is described */
 	enum fs_memsrc_machine machine;

@@ -293,12 +293,17 @@ const char *fs_event_role(const struct fs_event *event, bool is_spe)
 			return by_name[i].role;
 	if (attr->type == 1)
 		return attr->config <= 1 ? "clock" : attr->config == 9 ? "tracking" : NULL;
-	if (attr->type == 0)
-		return attr->config == 0   ? "cycles"
-		       : attr->config == 1 ? "instructions"
-		       : attr->config == 8 ? "stall_backend"
-					   : NULL;
-	if (contains(event->name, "cycles") && !contains(event->name, "stall"))
+	if (attr->type == 0) { /* the upper half names the PMU where cores differ */
+		uint32_t number = (uint32_t)attr->config;
+
+		return number == 0   ? "cycles"
+		       : number == 1 ? "instructions"
+		       : number == 8 ? "stall_backend"
+				     : NULL;
+	}
+	if (contains(event->name, "cycles") && !contains(event->name, "stall") &&
+	    !contains(event->name, "recovery_cycles") && !contains(event->name, "ref-cycles") &&
+	    !contains(event->name, "bus_cycles"))
 		return "cycles";
 	return NULL;
 }
@@ -377,6 +382,8 @@ static int store_event(struct store *store, size_t index)
 	fs_rows_text(&store->rows, event->cpus);
 	fs_rows_integer(&store->rows, (int64_t)counts->samples);
 	fs_rows_integer(&store->rows, (int64_t)counts->period_sum);
+	fs_rows_optional(&store->rows, counts->enabled_ns, (int64_t)counts->enabled_ns);
+	fs_rows_optional(&store->rows, counts->enabled_ns, (int64_t)counts->running_ns);
 	return fs_rows_end(&store->rows);
 }
 

@@ -203,14 +203,17 @@ SELECT a.trace_id, 'not_measurable', 'loss', 'overlap in time', 0, 0, NULL,
 FROM asked AS a JOIN trace AS t ON t.id = a.trace_id
 WHERE a.memory_samples > 0 AND t.first_ns IS NULL
 UNION ALL
-SELECT trace_id, 'not_measurable', 'info', 'mem_bound', 0, 0, NULL,
+SELECT asked.trace_id, 'not_measurable', 'info', 'mem_bound', 0, 0, NULL,
 	'No '
 	|| CASE WHEN NOT cycles AND NOT stalls THEN 'cycles and no memory stall event was'
 		WHEN NOT cycles THEN 'cycles event was' ELSE 'memory stall event was' END
 	|| ' sampled, so the share of time bound to memory is not measured. Record with '
-	|| iif(arm, '`perf record -e cycles,stall_backend_mem`', '`perf record -e cycles,cycle_activity.stalls_mem_any`')
-	|| ' or what `perf list` calls them on that CPU.'
-FROM asked WHERE NOT cycles OR NOT stalls
+	|| '`perf record ' || (SELECT f.events FROM mem_bound_cpus AS c JOIN mem_bound_formulas AS f ON f.family = c.family
+		WHERE f.rank = 1 AND lower(coalesce(t.cpuid, t.arch, '')) GLOB c.pattern ORDER BY c.rank LIMIT 1)
+	|| '` or what `perf list` calls them on that CPU.'
+FROM asked JOIN trace AS t ON t.id = asked.trace_id
+WHERE NOT EXISTS (SELECT 1 FROM mem_bound_finding AS m WHERE m.trace_id = t.id AND m.mem_bound IS NOT NULL)
+	AND (NOT cycles OR NOT stalls)
 UNION ALL
 SELECT a.trace_id, 'not_measurable', 'loss', 'readers', 0, 0, NULL,
 	'No load was sampled: who reads a line is unknown, and contention of a writer with readers '
