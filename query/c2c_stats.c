@@ -107,7 +107,7 @@ struct group {
 	uint32_t traits;
 };
 
-enum { HAS_RAW = 1, HAS_ADDRESS = 2, MAPPED = 4 };
+enum { HAS_RAW = 1, HAS_ADDRESS = 2, MAPPED = 4, CUT_LOAD = 8, CUT_STORE = 16, CUT = 32 };
 
 struct event {
 	bool spe;
@@ -134,6 +134,7 @@ enum {
 	PERF_FEWER = 1 << 15,
 	UNMAPPED = 1 << 16,
 	STORE = 1 << 17,
+	JOINED = 1 << 18, /* perf has joined the record before to it, which a full buffer cut off */
 };
 
 #define ROW(name) (UINT64_C(1) << FS_C2C_##name)
@@ -150,6 +151,9 @@ static const struct reason {
 	{ NO_ACCESS, 0, "samples that are no memory access, which perf counts and then rejects" },
 	{ NO_WORD, 0, "accesses of an event without a data_src word, which perf cannot parse" },
 	{ OPERATION, 0, "accesses whose operation data_src does not name; perf drops them" },
+	{ JOINED, 0,
+	  "records that perf has joined to the one before on their CPU, which a full buffer cut "
+	  "off" },
 	{ ATOMIC | SPE, ROW(LOCKS), "Arm atomics, for which perf sets no lock bit" },
 	{ ATOMIC, ROW(LOADS) | ROW(STORES),
 	  "atomics, which perf counts as the load or store that the record calls them" },
@@ -205,8 +209,15 @@ static const struct {
 
 /* ---- the scan ---- */
 
+/* What was cut off before a sample. */
+struct cut {
+	int64_t operation; /* enum fs_op */
+	uint64_t events;
+};
+
 struct stats {
 	const struct fs_query *query;
+	struct fs_table cuts; /* sample.rowid -> struct cut */
 	int64_t trace_id;
 	enum fs_perf_version version;
 	bool unreadable; /* SPE data that this perf does not read */
@@ -403,6 +414,44 @@ static enum fs_perf_table table_of(const struct stats *stats, sqlite3_stmt *row)
 							   : FS_PERF_EVENTS_ONLY;
 }
 
+/* perf adds operation and events of what was cut off to those of the next record. */
+static void join_cut(const struct stats *stats, int64_t sample, struct group *group)
+{
+	const struct cut *cut = fs_table_get(&stats->cuts, &sample);
+
+	if (!cut)
+		return;
+	group->raw |= cut->events;
+	group->traits |= CUT | (cut->operation == FS_OP_LOAD	? CUT_LOAD
+				: cut->operation == FS_OP_STORE ? CUT_STORE
+								: 0);
+}
+
+static int load_cuts(struct stats *stats, struct fs_error *error)
+{
+	sqlite3_stmt *row = NULL;
+	int code = 0;
+
+	FS_TRY(open_rows(
+		stats,
+		"SELECT sample_id, cut_operation, cut_events FROM spe_extra WHERE "
+		"cut_operation NOTNULL AND event_id IN (SELECT id FROM event WHERE trace_id "
+		"= ?)",
+		&row, error));
+	while (!code && sqlite3_step(row) == SQLITE_ROW) {
+		int64_t sample = sqlite3_column_int64(row, 0);
+		struct cut *cut = fs_table_put(&stats->cuts, &sample, NULL, NULL);
+
+		if (!cut)
+			code = fs_fail(error, FS_NOMEM, "out of memory");
+		else
+			*cut = (struct cut){ sqlite3_column_int64(row, 1),
+					     (uint32_t)sqlite3_column_int64(row, 2) };
+	}
+	sqlite3_finalize(row);
+	return code;
+}
+
 static int add_sample(struct stats *stats, sqlite3_stmt *row, int64_t times, struct fs_error *error)
 {
 	enum {
@@ -429,6 +478,8 @@ static int add_sample(struct stats *stats, sqlite3_stmt *row, int64_t times, str
 		group.traits |= HAS_ADDRESS;
 	if (address && is_mapped(stats, row, spe, access, address))
 		group.traits |= MAPPED;
+	if (stats->cuts.count)
+		join_cut(stats, sqlite3_column_int64(row, S_ROWID), &group);
 	if (stats->last && !memcmp(&group, &stats->last_group, sizeof(group))) {
 		*stats->last += times;
 		return 0;
@@ -517,8 +568,9 @@ static bool perf_word(const struct stats *stats, const struct group *group, uint
 	struct fs_perf_record record = {
 		.events = (uint32_t)group->raw,
 		.source = group->raw >> 32 ? (uint16_t)((group->raw >> 32) - 1) : 0,
-		.load = !stores && (op == FS_OP_LOAD || op == FS_OP_ATOMIC),
-		.store = stores,
+		.load = (!stores && (op == FS_OP_LOAD || op == FS_OP_ATOMIC)) ||
+			group->traits & CUT_LOAD,
+		.store = stores || group->traits & CUT_STORE,
 		.simd = group->access & FS_ACCESS_SIMD,
 	};
 
@@ -542,7 +594,8 @@ static uint32_t spe_facts(const struct stats *stats, const struct group *group)
 	enum fs_op op = fs_access_op(group->access);
 	bool coded = group->raw >> 32;
 	enum fs_source source = fs_access_source(group->access);
-	uint32_t facts = SPE | (stats->unreadable ? UNREADABLE : 0);
+	uint32_t facts =
+		SPE | (stats->unreadable ? UNREADABLE : 0) | (group->traits & CUT ? JOINED : 0);
 
 	if (!coded && op != FS_OP_STORE && group->table != FS_PERF_EVENTS_ONLY)
 		facts |= NO_CODE;
@@ -692,6 +745,7 @@ static int load_and_count(struct stats *stats, struct fs_error *error)
 	FS_TRY(load_tables(stats, error));
 	FS_TRY(load_codes(stats, error));
 	FS_TRY(fs_perf_maps_load(&stats->maps, stats->query, stats->trace_id, error));
+	FS_TRY(load_cuts(stats, error));
 	FS_TRY(scan(stats, error));
 	for (size_t i = 0; i < stats->groups.count; i++)
 		judge(stats, fs_table_key(&stats->groups, i),
@@ -702,6 +756,7 @@ static int load_and_count(struct stats *stats, struct fs_error *error)
 static void stats_free(struct stats *stats)
 {
 	fs_table_free(&stats->groups);
+	fs_table_free(&stats->cuts);
 	fs_perf_maps_free(&stats->maps);
 	free(stats->events);
 	free(stats->tables);
@@ -717,6 +772,7 @@ static int fill(struct fs_options *options, struct fs_error *error)
 	sqlite3_stmt *insert = NULL;
 	int code;
 
+	fs_table_init(&stats.cuts, sizeof(int64_t), sizeof(struct cut));
 	fs_table_init(&stats.groups, sizeof(struct group), sizeof(int64_t));
 	code = load_and_count(&stats, error);
 	if (!code && stats.unreadable)

@@ -45,6 +45,10 @@ struct thread_cache {
 struct stream_end {
 	uint64_t offset;    /* in the AUX stream */
 	uint64_t timestamp; /* of its last record that has one */
+	/* of a record that was cut off there, between two packets; see table spe_extra */
+	uint64_t cut_events;
+	uint32_t cut_operation;
+	bool has_cut;
 };
 
 /* The walk over one AUXTRACE record's data. */
@@ -788,6 +792,19 @@ static bool begins_with_rest(const struct spe_state *spe)
 	       resync->first < FS_SPE_RECORD_MAX && resync->bytes <= FS_SPE_RECORD_MAX;
 }
 
+/* perf takes the start of a record that was cut off for one of the next record of the CPU. */
+static void keep_cut(struct spe_state *spe)
+{
+	uint32_t flags = 0;
+	enum fs_op op = fs_spe_operation(&spe->decoder.cut, &flags);
+	bool stores = op == FS_OP_STORE || (op == FS_OP_ATOMIC && flags & FS_ACCESS_STORE_SIDE);
+	bool loads = !stores && (op == FS_OP_LOAD || op == FS_OP_ATOMIC);
+
+	spe->end->cut_events = spe->decoder.cut.events & UINT32_MAX;
+	spe->end->cut_operation = stores ? FS_OP_STORE : loads ? FS_OP_LOAD : FS_OP_UNKNOWN;
+	spe->end->has_cut = true;
+}
+
 /* End of a piece of AUX data: account, and say how many bytes the next piece begins with. What is
  * longer than any record cannot become one. */
 static size_t end_spe_piece(struct fs_decoder *decoder)
@@ -802,6 +819,8 @@ static size_t end_spe_piece(struct fs_decoder *decoder)
 	note_spe_loss(decoder, &spe->decoder.reserved, FS_LOSS_SPE_RESERVED);
 	if (!spe->last_piece && tail->bytes <= FS_SPE_RECORD_MAX)
 		return tail->bytes;
+	if (spe->decoder.is_cut)
+		keep_cut(spe);
 	note_spe_loss(decoder, tail, spe->last_piece ? FS_LOSS_SPE_TRUNCATED : FS_LOSS_SPE_RESYNC);
 	return 0;
 }
@@ -990,6 +1009,7 @@ static int add_spe_extra(struct fs_decoder *decoder, struct fs_batch *batch,
 {
 	uint32_t has = record->present;
 	uint64_t high_events = record->events >> 32;
+	struct stream_end *end = decoder->spe->end;
 
 	FS_TRY(FS_RESERVE(batch->extras, batch->extra_capacity, batch->extra_count + 1));
 	batch->extras[batch->extra_count++] = (struct fs_spe_extra_row){
@@ -997,12 +1017,14 @@ static int add_spe_extra(struct fs_decoder *decoder, struct fs_batch *batch,
 			   decoder->bases.event + decoder->spe->event,
 			   (int64_t)record->branch_target, (int64_t)record->previous_branch_target,
 			   record->branch_attributes | record->previous_branch_attributes << 8,
-			   (int64_t)high_events, record->alternate_latency, record->context_el1 },
+			   (int64_t)high_events, record->alternate_latency, record->context_el1,
+			   end->cut_operation, (int64_t)end->cut_events },
 		.nulls = !(has & FS_SPE_HAS_BRANCH_TARGET) << 2 |
 			 !(has & FS_SPE_HAS_PREVIOUS_BRANCH_TARGET) << 3 | !high_events << 5 |
 			 !(has & FS_SPE_HAS_ALTERNATE_LATENCY) << 6 |
-			 !(has & FS_SPE_HAS_BOTH_CONTEXTS) << 7,
+			 !(has & FS_SPE_HAS_BOTH_CONTEXTS) << 7 | (end->has_cut ? 0 : 3 << 8),
 	};
+	end->has_cut = false;
 	return 0;
 }
 
@@ -1040,7 +1062,8 @@ static int add_spe_record(struct fs_decoder *decoder, struct fs_batch *batch,
 	seen.latency = has & FS_SPE_HAS_TOTAL_LATENCY ? record->total_latency : 0;
 	seen.period = session->file.events[seen.event].attr.sample_period;
 	pack_spe(record, &seen);
-	if ((has & SPE_EXTRA || record->events >> 32) && add_spe_extra(decoder, batch, record))
+	if ((has & SPE_EXTRA || record->events >> 32 || spe->end->has_cut) &&
+	    add_spe_extra(decoder, batch, record))
 		return no_memory(decoder, error);
 	return add_observation(decoder, batch, &seen, error);
 }

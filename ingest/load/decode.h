@@ -19,7 +19,7 @@ enum {
 	FS_BATCH_TEXT = 1 << 21,  /* or after so many bytes of raw data as JSON */
 	FS_SAMPLE_COLUMNS = 15,
 	FS_READ_COLUMNS = 6,
-	FS_SPE_EXTRA_COLUMNS = 8,
+	FS_SPE_EXTRA_COLUMNS = 10,
 };
 
 /* The columns of table `sample`, in its order. */

@@ -800,6 +800,8 @@ static bool walk_record(struct fs_spe_decoder *decoder, struct fs_spe_record *re
 		lose(&decoder->empty, start, reader->offset - start);
 		break;
 	case CUT:
+		decoder->is_cut = reader->offset == reader->size;
+		decoder->cut = *ret_record;
 		lose(&decoder->tail, start, reader->size - start);
 		reader->offset = reader->size;
 		break;

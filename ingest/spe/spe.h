@@ -164,11 +164,13 @@ struct fs_spe_decoder {
 	struct fs_reader reader;
 	uint64_t aux_offset;
 	uint64_t records;
-	uint64_t record_bytes;	     /* padding inside a record included */
-	uint64_t padding_bytes;	     /* between records, alignment filler included */
-	struct fs_spe_loss resync;   /* bad packets: the record in progress, and all to the next */
-	struct fs_spe_loss empty;    /* terminators that ended nothing */
-	struct fs_spe_loss tail;     /* a record cut by the end of the range */
+	uint64_t record_bytes;	   /* padding inside a record included */
+	uint64_t padding_bytes;	   /* between records, alignment filler included */
+	struct fs_spe_loss resync; /* bad packets: the record in progress, and all to the next */
+	struct fs_spe_loss empty;  /* terminators that ended nothing */
+	struct fs_spe_loss tail;   /* a record cut by the end of the range */
+	struct fs_spe_record cut;  /* what that record had, where it was cut between two packets */
+	bool is_cut;
 	struct fs_spe_loss reserved; /* well-formed packets of no known index; part of records */
 
 	/* private */

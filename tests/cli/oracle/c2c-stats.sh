@@ -17,3 +17,9 @@ for name in barrier.before.x86.c2c chunk.after.x86.c2c barrier.before.n1.spe chu
 	done
 done
 finish_comparisons 19
+
+# Records that the end of a buffer cuts off: perf joins them to the next of their CPU.
+FSINGEST=$FSINGEST FSQUERY=$FSQUERY PYTHONPATH=$CLI python3 -B "$CLI/oracle/cut_records.py" cut.data
+compare_by c2c_stats.py cut.data
+expect 'records joined' "$(query case.db 'SELECT count(*) > 10 FROM spe_extra WHERE cut_operation NOTNULL')" 1
+finish_comparisons 20
