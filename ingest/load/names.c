@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/search.h"
 #include "common/vector.h"
 #include "ingest/load/rows.h"
 #include "schema/schema.h"
@@ -210,18 +211,9 @@ static int take_dso(struct naming *naming, sqlite3_stmt *row)
 /* The DSO of a row that comes sorted by DSO: the current one or one behind it; NULL: not asked. */
 static struct fs_symbol_dso *find_asked(struct naming *naming, int64_t id)
 {
-	size_t low = 0;
-	size_t high = naming->dso_count;
+	size_t at = FS_FIRST_AT(naming->dsos, naming->dso_count, id, (uint64_t)id);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (naming->dsos[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < naming->dso_count && naming->dsos[low].id == id ? &naming->asked[low] : NULL;
+	return at < naming->dso_count && naming->dsos[at].id == id ? &naming->asked[at] : NULL;
 }
 
 static int take_code(struct naming *naming, sqlite3_stmt *row)

@@ -263,5 +263,50 @@ def trial_multiplexed():
            [(40000000, 40000000), (40000000, 10000000)])
 
 
+def trial_two_groups():
+    """Two groups with a leader each, the second on the counters for half of the time; cycles are those of the first."""
+    events = [Event(name=f"r{code:x}", type=4, config=code, ids=[number + 1], flags=0, read_format=15,
+                    sample_type=sample_type("ip", "tid", "time", "id", "period", "read"))
+              for number, code in enumerate((0x11, 0x7005, 0x11, 0x7006))]
+    recording = described(events, ARM, midr(0x48, 0xd06))
+    for number in range(1, SAMPLES + 1):
+        now = number * 1000000
+        for leader, first, second, share in ((0, 10000, 1700, 1), (2, 5000, 1100, 0.5)):
+            recording.sample(leader, ip=CODE, pid=100, tid=100, time=FIRST_NS + now, id=leader + 1, period=first,
+                             read=recording.pack("7Q", 2, now, int(now * share), number * first, leader + 1,
+                                                 number * second, leader + 2))
+    check("two groups", recording.file(), (1700 + 1100 * 2) / 10000, "(MEM_STALL_ANYLOAD + MEM_STALL_ANYSTORE) / ")
+
+
+def trial_read_records():
+    """The times of a thread's READ records scale where samples tell none."""
+    events = [Event(name=f"r{code:x}", type=4, config=code, ids=[number + 1], flags=perfdata.SAMPLE_ID_ALL, read_format=7,
+                    sample_type=sample_type("ip", "tid", "time", "id", "period"))
+              for number, code in enumerate((0x11, 0x4005))]
+    recording = described(events, ARM, midr(0x41, 0xd40))
+    for number in range(2 * SAMPLES):
+        recording.sample(number % 2, ip=CODE, pid=100, tid=100, time=FIRST_NS + number * 1000, id=number % 2 + 1,
+                         period=1000 if number % 2 else 8000)
+    for number, running in ((1, 900000), (2, 300000)):
+        recording.kernel(perfdata.READ, recording.pack("IIQQQQ", 100, 100, 1, 900000, running, number),
+                         pid=100, tid=100, time=FIRST_NS, id=number)
+    check("read records", recording.file(), 1000 * 3 / 8000, "STALL_BACKEND_MEM / CPU_CYCLES (")
+
+
+def trial_functions():
+    """Each place has its own sums; a place with a stall but no cycles has no ratio and says so."""
+    sums = {CODE: (60, 15), CODE + 64: (40, 30), CODE + 128: (0, 5)}
+    events = [Event(name=f"r{code:x}", type=4, config=code, ids=[number + 1], flags=0, read_format=4,
+                    sample_type=sample_type("ip", "tid", "time", "id", "period"))
+              for number, code in enumerate((0x11, 0x4005))]
+    recording = described(events, ARM, midr(0x41, 0xd40))
+    for ip, counts in sums.items():
+        for number, count in enumerate(counts):
+            for _ in range(count):
+                recording.sample(number, ip=ip, pid=100, tid=100, time=FIRST_NS, id=number + 1, period=1000)
+    expect("functions", found(ingest(recording.file()), "rank, share, mem_bound, n, tip"),
+           [(1, 0.6, 0.25, 60, None), (2, 0.4, 0.75, 40, None), (3, 0.0, None, 0, "Only 0 samples: a ratio needs 30")])
+
+
 if __name__ == "__main__":
     run(sys.modules[__name__])
