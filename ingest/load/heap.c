@@ -285,13 +285,19 @@ static struct probe_values values_of(const char *text)
 {
 	struct probe_values values = { 0 };
 	struct json_object *object = json_tokener_parse(text);
+	struct json_object_iterator at;
+	struct json_object_iterator end;
 
 	if (!json_object_is_type(object, json_type_object)) {
 		json_object_put(object);
 		return values;
 	}
-	json_object_object_foreach(object, name, value)
-	{
+	end = json_object_iter_end(object);
+	for (at = json_object_iter_begin(object); !json_object_iter_equal(&at, &end);
+	     json_object_iter_next(&at)) {
+		const char *name = json_object_iter_peek_name(&at);
+		struct json_object *value = json_object_iter_peek_value(&at);
+
 		if (!json_object_is_type(value, json_type_int))
 			continue;
 		if (!strcmp(name, "__probe_ret_ip"))
