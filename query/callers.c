@@ -21,8 +21,8 @@
 #include "query/listing.h"
 
 enum {
-	FRAMES_MAX = 1024, /* of one path */
-	CHAIN_MAX = 512,
+	FRAMES_MAX = 1024, /* of one path, the command not counted */
+	PATH_FRAMES = FRAMES_MAX + 1,
 	NAME_LIMIT = 4096, /* characters of a frame's name */
 	NONE = 0,	   /* the path of no frames; paths count from 1 */
 };
@@ -243,7 +243,7 @@ static size_t walk(struct callers *callers, int64_t chain, int64_t code, uint32_
 		node = chain ? fs_table_get(&callers->chains, &chain) : NULL;
 		if (!node)
 			break;
-		if (nodes++ == CHAIN_MAX || at == 0) {
+		if (nodes++ == FRAMES_MAX || at == 0) {
 			callers->cut++;
 			break;
 		}
@@ -283,7 +283,7 @@ static size_t begin_path(const struct callers *callers, sqlite3_stmt *row, uint3
 static int add_sum(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
 	struct callers *callers = context;
-	uint32_t frames[FRAMES_MAX + 1];
+	uint32_t frames[PATH_FRAMES];
 	size_t root = begin_path(callers, row, frames);
 	size_t whole = root + walk(callers, sqlite3_column_int64(row, 0),
 				   sqlite3_column_int64(row, 1), frames + root);
@@ -460,9 +460,9 @@ static int count_paths(struct callers *callers, struct fs_error *error)
 	FS_TRY(add_sums(callers, error));
 	if (callers->cut)
 		return fs_options_note(callers->options, error,
-				       "%lld paths are longer than %d frames: their outermost "
+				       "some paths are longer than %d frames: their outermost "
 				       "frames are left out",
-				       (long long)callers->cut, FRAMES_MAX);
+				       FRAMES_MAX);
 	return 0;
 }
 
@@ -519,7 +519,7 @@ static size_t frames_of(const struct callers *callers, uint32_t number, uint32_t
 {
 	size_t count = 0;
 
-	for (; number != NONE && count < FRAMES_MAX; count++) {
+	for (; number != NONE && count < PATH_FRAMES; count++) {
 		const struct path *path = fs_table_key(&callers->paths, number - 1);
 
 		frames[count] = path->frame;
@@ -624,7 +624,7 @@ static int add_row(const struct callers *callers, sqlite3_stmt *insert, uint32_t
 		   struct fs_error *error)
 {
 	const struct path_sums *sums = fs_table_value(&callers->paths, number - 1);
-	uint32_t frames[FRAMES_MAX];
+	uint32_t frames[PATH_FRAMES];
 	size_t count = frames_of(callers, number, frames);
 	char *callers_text = text_of(callers, frames, count, put_callers);
 	char *touches = text_of(callers, frames, count, put_touches);
@@ -685,6 +685,7 @@ static int print_stack(const struct callers *callers, const uint32_t *frames, si
 static int print_folded(const struct callers *callers, struct fs_error *error)
 {
 	const struct fs_query *query = callers->options->query;
+	int64_t left = callers->options->limit > 0 ? callers->options->limit : INT64_MAX;
 	const char *least = callers->options->filters[FS_FILTER_MIN_SAMPLES];
 	int64_t minimum = 1;
 
@@ -692,9 +693,9 @@ static int print_folded(const struct callers *callers, struct fs_error *error)
 		return fs_fail(error, FS_USAGE, "--min-samples %s: give a number", least);
 	for (size_t i = 0; i < callers->paths.count; i++) {
 		const struct path_sums *sums = fs_table_value(&callers->paths, i);
-		uint32_t frames[FRAMES_MAX];
+		uint32_t frames[PATH_FRAMES];
 
-		if (!sums->samples || sums->samples < minimum)
+		if (!sums->samples || sums->samples < minimum || left-- <= 0)
 			continue;
 		FS_TRY(print_stack(callers, frames, frames_of(callers, (uint32_t)i + 1, frames),
 				   error));
@@ -830,6 +831,11 @@ FS_COMMAND(callers)
 	int code = fs_options_parse(&options, query, &argp, argc, argv, error);
 
 	callers_init(&callers);
+	if (!code && asked.folded && (options.format || options.columns || options.sort))
+		code = fs_fail(
+			error, FS_USAGE,
+			"--folded is a format of its own: leave --format, --columns and --sort "
+			"out");
 	if (!code)
 		code = fs_database_open(query, error);
 	if (!code)

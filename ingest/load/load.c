@@ -202,7 +202,6 @@ static int choose_name(struct load *load)
 	load->name = strdup(wish);
 	for (unsigned int i = 2; load->name && is_name_taken(load, load->name); i++) {
 		free(load->name);
-		fs_heap_free(&load->heap);
 		if (asprintf(&load->name, "%s (%u)", wish, i) < 0)
 			load->name = NULL;
 	}
@@ -428,6 +427,7 @@ static int load_trace(struct load *load, struct fs_load_result *result)
 static void free_load(struct load *load)
 {
 	fs_hash_file_end(&load->hash, NULL);
+	fs_heap_free(&load->heap);
 	free(load->name);
 	fs_queue_free(&load->queue);
 	fs_decoder_close(&load->decoder);

@@ -186,6 +186,11 @@ SELECT a.trace_id, 'not_measurable', 'loss', 'data source', 0, 0, NULL,
 FROM asked AS a LEFT JOIN sourced AS s ON s.trace_id = a.trace_id
 WHERE a.memory_samples > 0 AND coalesce(s.samples, 0) = 0
 UNION ALL
+SELECT trace_id, 'not_measurable', 'info', 'call chains', sum(samples), 0, NULL,
+	'Samples hold copies of the user stack, which are not unwound: their call chains end at the kernel, or with '
+	|| 'the sampled function. Record with `perf record --call-graph fp`, or `--call-graph lbr` on Intel.'
+FROM event WHERE samples > 0 AND sample_type >> 13 & 1 GROUP BY trace_id
+UNION ALL
 SELECT trace_id, 'not_measurable', 'info', 'physical addresses', 0, 0, NULL,
 	'No physical addresses: memory that processes share at different addresses is not joined. '
 	|| 'Record with ' || iif(spe, command, '`perf record --phys-data`') || ' as root.'

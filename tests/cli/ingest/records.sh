@@ -12,7 +12,7 @@ rows()
 		SELECT kind, time_ns, cpu, pid, tid, event_id, printf('%x', address), length, number, name, detail
 		FROM system_event;
 		.print -- counter
-		SELECT e.name, source, time_ns, c.cpu, pid, tid, value, time_enabled, time_running
+		SELECT e.name, source, time_ns, c.cpu, pid, tid, value, c.time_enabled, c.time_running
 		FROM counter AS c JOIN event AS e ON e.id = c.event_id;
 		.print -- pmu_capability, event_instance, event.cpus
 		SELECT pmu, name, value FROM pmu_capability;

@@ -21,6 +21,7 @@ say callers osq_lock
 say callers 'osq_*' --columns function,depth,samples,share,value,value_share,self,stack --format csv --sort samples
 say callers --folded
 say callers osq_lock --folded --tid 101 --min-samples 2
+say callers --folded --limit 1
 say callers --event instructions --folded
 say callers worker --user --columns function,samples,self,callers
 say callers osq_lock --folded --comm 'po*' --cpu 1
@@ -32,3 +33,6 @@ expect 'an event that is not there' "$status" 1
 status=0
 "$FSQUERY" --db case.db callers --folded >/dev/full || status=$?
 expect 'a full disk' "$status" 4
+status=0
+"$FSQUERY" --db case.db callers --folded --format json || status=$?
+expect '--folded with another format' "$status" 1
