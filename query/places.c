@@ -286,11 +286,15 @@ static bool is_file(const char *path)
 	return *path == '/' && strncmp(path, "//anon", 6) != 0;
 }
 
-/* The block that held the address at that time; without a time the one that was allocated last. */
+/*
+ * The block that held the address at that time; without a time the one that was allocated last.
+ * An address is used again any number of times, so that its blocks are searched by time.
+ */
 static const struct fs_place_block *find_block(const struct fs_places *places,
 					       const struct place_at *at)
 {
 	const struct block_range *range = fs_table_get(&places->block_ranges, &at->space);
+	uint64_t time = at->time_ns ? (uint64_t)at->time_ns : UINT64_MAX;
 	const struct fs_place_block *blocks;
 	size_t next;
 
@@ -299,12 +303,14 @@ static const struct fs_place_block *find_block(const struct fs_places *places,
 	blocks = places->blocks + range->first;
 	next = FS_FIRST_BEHIND(blocks, range->count, addr, (uint64_t)at->addr);
 	for (size_t i = 0; i < OVERLAPS && next > 0; i++) {
-		const struct fs_place_block *block = &blocks[--next];
+		size_t first = FS_FIRST_AT(blocks, next, addr, blocks[next - 1].addr);
+		size_t began = FS_FIRST_BEHIND(blocks + first, next - first, alloc_ns, time);
+		const struct fs_place_block *block = began ? &blocks[first + began - 1] : NULL;
 
-		if ((uint64_t)at->addr < block->end &&
-		    (!at->time_ns ||
-		     (block->alloc_ns <= at->time_ns && at->time_ns < block->free_ns)))
+		if (block && (uint64_t)at->addr < block->end &&
+		    (!at->time_ns || at->time_ns < block->free_ns))
 			return block;
+		next = first;
 	}
 	return NULL;
 }

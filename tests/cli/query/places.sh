@@ -47,6 +47,22 @@ query case.db 'SELECT count(*), sum(size), count(free_ns) FROM heap_block'
 query case.db "SELECT count FROM loss WHERE kind = 'bad_allocation'"
 say objects --limit 5 --columns object,kind,type,size,samples
 expect 'samples of the two blocks' "$("$FSQUERY" -q --db case.db objects --format csv --columns object,samples | grep -c allocated)" 2
+
+# Blocks that come later at the same address, however many, take no sample from those before.
+last=$(query case.db 'SELECT last_ns FROM trace')
+worker=$(site worker)
+for ((i = 1; i <= 200; i++)); do
+	echo "$((last + 2 * i)) $pid $pid alloc $first 96 $worker"
+	echo "$((last + 2 * i + 1)) $pid $pid free $first"
+done >reuse.log
+by_object()
+{
+	"$FSQUERY" -q --db "$1" objects --format csv --columns object,samples --sort object
+}
+"$FSINGEST" -q --db reuse.db --symbols "$SAMPLES/bin/x86_64" --alloc-log blocks.log --alloc-log reuse.log \
+	"$SAMPLES/chunk.before.x86.c2c.data"
+expect 'blocks of one address' "$(query reuse.db 'SELECT count(*) FROM heap_block')" 203
+expect 'samples after an address was used again' "$(by_object reuse.db)" "$(by_object case.db)"
 status=0
 "$FSINGEST" -q --db no.db --alloc-log missing.log "$SAMPLES/chunk.before.x86.c2c.data" || status=$?
 expect 'a log that is not there' "$status" 2
