@@ -73,6 +73,28 @@ static void add_trace(sqlite3 *db, const char *name)
 	}
 }
 
+/* What the traces of fuzz/base do not have: call chains, and types, objects and heap blocks, which
+ * would take binaries and a helper process. */
+static const char more_sql[] =
+	"INSERT INTO chain SELECT 2 * trace_id + n, trace_id, iif(n, 2 * trace_id, NULL), min(id) "
+	"FROM code, (SELECT 0 AS n UNION SELECT 1) GROUP BY trace_id, n;"
+	"UPDATE sample SET chain_id = 2 * (SELECT trace_id FROM event WHERE id = event_id) + 1 "
+	"WHERE rowid % 2;"
+	"UPDATE event SET sample_type = sample_type | 32;"
+	"INSERT INTO type (id, trace_id, dso_id, name, kind, size) SELECT min(id), trace_id, "
+	"min(id), 'struct pool', 'struct', 64 FROM dso GROUP BY trace_id;"
+	"INSERT INTO field (type_id, idx, name, type_name, offset, size, bit_offset, bit_size, "
+	"base_class) SELECT type.id, n.value, 'f' || n.value, iif(n.value % 4, 'int', 'unsigned "
+	"int[2]'), "
+	"8 * n.value, iif(n.value % 4, 4, 8), iif(n.value = 3, 0, NULL), iif(n.value = 3, 5, "
+	"NULL), 0 "
+	"FROM type, json_each('[0,1,2,3,4,5,6,7]') AS n;"
+	"INSERT INTO data_field SELECT a.trace_id, a.space_id, a.addr, NULL, t.id, a.addr & ~63, "
+	"'f' || (a.addr / 8 % 8), 'flow', 1, sum(a.samples) FROM access AS a JOIN type AS t ON "
+	"t.trace_id = a.trace_id GROUP BY 1, 2, 3;"
+	"INSERT INTO heap_block SELECT trace_id, space_id, min(addr), 64, 1, 0, NULL, min(code_id) "
+	"FROM access WHERE addr > 0 AND space_id NOTNULL GROUP BY trace_id, space_id, line;";
+
 static void remove_file(void)
 {
 	unlink(base.path);
@@ -94,6 +116,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	add_trace(db, "c2c");
 	add_trace(db, "spe");
 	add_trace(db, "cycles");
+	FS_FUZZ_ASSERT(!fs_sql_run(db, more_sql, &error));
 	FS_FUZZ_ASSERT(!fs_sql_run(db, "COMMIT", &error));
 	base.bytes = sqlite3_serialize(db, "main", &base.size, 0);
 	sqlite3_close(db);
@@ -258,6 +281,7 @@ static uint8_t *apply(struct fs_reader edits, sqlite3_int64 *ret_size)
 
 /* ---- the commands ---- */
 
+#define C_FORMAT "--format=c"
 static const char *const commands[][OWN_LIMIT] = {
 	{ "top-lines", "--all" },
 	{ "top-lines", "--columns", "all", "--pid", "0-2000000000" },
@@ -273,6 +297,15 @@ static const char *const commands[][OWN_LIMIT] = {
 	{ "c2c-stats", "--perf-version", "6.1" },
 	{ "traces", "--columns", "all" },
 	{ "analyze" },
+	{ "types", "--columns", "all" },
+	{ "type", "pool", "--cpu", "0-3" },
+	{ "layout", "pool" },
+	{ "layout", "pool", C_FORMAT },
+	{ "objects", "--columns", "all" },
+	{ "pages", "--tid", "0-2000000000" },
+	{ "callers", "--columns", "all" },
+	{ "callers", "*", "--comm", "*" },
+	{ "callers", "--folded" },
 	{ "sql" }, /* of a view, chosen by the options */
 };
 
@@ -300,7 +333,8 @@ static void run_command(uint8_t command, uint8_t options)
 			 fs_schema_views[options / 6 % base.view_count].name);
 		argv[argc++] = sql;
 	}
-	if (strcmp(words[0], "analyze")) {
+	if (strcmp(words[0], "analyze") && strcmp(argv[argc - 1], C_FORMAT) &&
+	    strcmp(argv[argc - 1], "--folded")) {
 		argv[argc++] = (char *)"--format";
 		argv[argc++] = (char *)formats[options % 6];
 	}

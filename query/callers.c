@@ -53,7 +53,7 @@ struct path_sums {
 	double value, latency;
 };
 
-/* A frame's name is interned with its mode in front. */
+/* Frames are interned by frame_key(). */
 struct callers {
 	struct fs_options *options;
 	const struct caller_options *asked;
@@ -65,7 +65,7 @@ struct callers {
 	struct fs_table chains;	 /* chain.id -> struct chain_node */
 	struct fs_table sums;	 /* struct sample_key -> struct path_sums */
 	struct fs_table paths;	 /* struct path -> struct path_sums; index + 1 is its number */
-	struct fs_table touched; /* function's name -> number in `texts` + 1 */
+	struct fs_table touched; /* number of function_key() in `texts` -> number of a text there */
 	struct fs_interner texts;
 	bool *wanted; /* by frame name: it is the function asked for */
 	int64_t samples, cut;
@@ -85,51 +85,62 @@ static struct fs_cell real_cell(bool known, double value)
 
 /* ---- what the database says of code and chains ---- */
 
-/* The name with its mode in front. Returns its length. */
-static size_t frame_name(enum mode mode, const char *name, char *out)
+/* | name | NUL | binary |: two binaries may have functions of one name. Returns its length. */
+static size_t function_key(const char *name, const char *binary, char *out)
 {
-	size_t length = strlen(name);
+	size_t length = strnlen(name, NAME_LIMIT / 2 - 2);
+	size_t rest = strnlen(binary, NAME_LIMIT / 2 - 2);
 
-	if (length > NAME_LIMIT - 1)
-		length = NAME_LIMIT - 1;
-	out[0] = (char)mode;
-	memcpy(out + 1, name, length);
-	return length + 1;
+	memcpy(out, name, length);
+	out[length] = '\0';
+	memcpy(out + length + 1, binary, rest);
+	return length + 1 + rest;
 }
 
-static int add_frame(struct callers *callers, enum mode mode, const char *name,
+/* | mode | function_key() |. Returns its length. */
+static size_t frame_key(enum mode mode, const char *name, const char *binary, char *out)
+{
+	out[0] = (char)mode;
+	return 1 + function_key(name, binary, out + 1);
+}
+
+static int add_frame(struct callers *callers, enum mode mode, const char *name, const char *binary,
 		     struct fs_error *error)
 {
-	char text[NAME_LIMIT];
+	char key[NAME_LIMIT];
 	uint32_t id;
 
-	if (fs_intern(&callers->names, text, frame_name(mode, name, text), &id) ||
+	if (fs_intern(&callers->names, key, frame_key(mode, name, binary, key), &id) ||
 	    FS_RESERVE(callers->frames, callers->frame_capacity, callers->frame_count + 1))
 		return no_memory(error);
 	callers->frames[callers->frame_count++] = id;
 	return 0;
 }
 
-/* One row per frame, the rows of a code together: code, name, whether kernel, whether inlined. */
+/* One row per frame, the rows of a code together: code, name, binary, whether kernel, whether
+ * inlined. */
 #define IN_KERNEL "coalesce(d.kind IN ('kernel', 'module', 'generated'), c.ip < 0)"
+#define BINARY "coalesce(" FS_BASE_NAME("d.path") ", '')"
 static const char codes_sql[] =
 	"SELECT c.id, coalesce(f.name, iif(d.kind = 'kernel', NULL, " FS_BASE_NAME(
-		"d.path") " || format('+0x%x', c.offset)), format('0x%x', c.ip)), " IN_KERNEL
-			  ", 0, -1 FROM code AS c "
-			  "LEFT JOIN function AS f ON f.id = c.function_id LEFT JOIN dso AS d ON "
-			  "d.id = c.dso_id "
-			  "WHERE c.trace_id = ?1 UNION ALL SELECT c.id, coalesce(i.function, "
-			  "'(inlined)'), " IN_KERNEL
-			  ", 1, -i.depth FROM inline_frame AS i JOIN code AS c ON c.id = i.code_id "
-			  "LEFT JOIN dso AS d ON "
-			  "d.id = c.dso_id WHERE c.trace_id = ?1 ORDER BY 1, 4, 5";
+		"d.path") " || format('+0x%x', c.offset)), format('0x%x', c.ip)), " BINARY
+			  ", " IN_KERNEL ", 0, -1 "
+			  "FROM code AS c LEFT JOIN function AS f ON f.id = c.function_id LEFT "
+			  "JOIN dso AS d ON "
+			  "d.id = c.dso_id WHERE c.trace_id = ?1 UNION ALL SELECT c.id, "
+			  "coalesce(i.function, "
+			  "'(inlined)'), " BINARY ", " IN_KERNEL
+			  ", 1, -i.depth FROM inline_frame AS i JOIN code AS c "
+			  "ON c.id = i.code_id LEFT JOIN dso AS d ON d.id = c.dso_id WHERE "
+			  "c.trace_id = ?1 "
+			  "ORDER BY 1, 5, 6";
 
 static int add_code(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
 	struct callers *callers = context;
 	int64_t id = sqlite3_column_int64(row, 0);
-	bool kernel = sqlite3_column_int(row, 2);
-	bool inlined = sqlite3_column_int(row, 3);
+	bool kernel = sqlite3_column_int(row, 3);
+	bool inlined = sqlite3_column_int(row, 4);
 	enum mode mode = inlined ? (kernel ? INLINED_KERNEL : INLINED) : (kernel ? KERNEL : USER);
 	struct code_frames *code;
 	bool added;
@@ -140,7 +151,7 @@ static int add_code(void *context, sqlite3_stmt *row, struct fs_error *error)
 	if (added)
 		code->first = callers->frame_count;
 	code->count++;
-	return add_frame(callers, mode, fs_database_text(row, 1), error);
+	return add_frame(callers, mode, fs_database_text(row, 1), fs_database_text(row, 2), error);
 }
 
 static int add_chain(void *context, sqlite3_stmt *row, struct fs_error *error)
@@ -157,52 +168,52 @@ static int add_chain(void *context, sqlite3_stmt *row, struct fs_error *error)
 }
 
 /* The fields that functions touch, from every trace of the case: where one run was recorded twice,
- * one recording has the chains and the other the addresses. */
+ * one recording has the chains and the other the addresses. The three costliest types, and of each
+ * the four costliest fields. */
 static const char touched_sql[] =
-	"WITH used AS MATERIALIZED (SELECT f.name AS function, t.name AS type, a.field AS field, "
-	"total(a.samples) AS samples, total(a.cost_share) AS cost FROM data_accesses AS a JOIN "
-	"code AS "
-	"c ON c.id = a.code_id JOIN function AS f ON f.id = c.function_id JOIN type AS t ON t.id = "
-	"a.type_id WHERE t.kind IN ('struct', 'union', 'class') GROUP BY 1, 2, 3), "
-	"placed AS (SELECT *, row_number() OVER (PARTITION BY function, type ORDER BY cost DESC, "
-	"samples DESC, field) AS place FROM used) "
-	"SELECT function, type || coalesce(': ' || group_concat(field, ', '), '') FROM (SELECT * "
-	"FROM "
-	"placed WHERE place <= 4 ORDER BY function, type, place) GROUP BY function, type "
-	"ORDER BY function, total(cost) DESC, total(samples) DESC, type";
+	"WITH used AS MATERIALIZED (SELECT f.name AS function, " BINARY
+	" AS binary, t.name AS type, "
+	"a.field AS field, total(a.samples) AS samples, total(a.cost_share) AS cost FROM "
+	"data_accesses AS a JOIN code AS c ON c.id = a.code_id JOIN function AS f ON f.id = "
+	"c.function_id JOIN dso AS d ON d.id = f.dso_id JOIN type AS t ON t.id = a.type_id WHERE "
+	"t.kind IN ('struct', 'union', 'class') GROUP BY 1, 2, 3, 4), "
+	"fields AS (SELECT *, row_number() OVER (PARTITION BY function, binary, type ORDER BY cost "
+	"DESC, samples DESC, field) AS place FROM used), "
+	"types AS (SELECT function, binary, type || coalesce(': ' || group_concat(field, ', '), "
+	"'') "
+	"AS text, row_number() OVER (PARTITION BY function, binary ORDER BY total(cost) DESC, "
+	"total(samples) DESC, type) AS place FROM (SELECT * FROM fields WHERE place <= 4 ORDER BY "
+	"function, binary, type, place) GROUP BY function, binary, type) "
+	"SELECT function, binary, group_concat(text, '; ') FROM (SELECT * FROM types WHERE place "
+	"<= 3 "
+	"ORDER BY function, binary, place) GROUP BY function, binary";
 
 static int add_touched(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
 	struct callers *callers = context;
-	const char *text = fs_database_text(row, 1);
-	uint32_t name, known;
-	uint64_t key;
+	const char *text = fs_database_text(row, 2);
+	char key[NAME_LIMIT];
 	uint64_t *value;
-	char joined[512];
+	uint64_t function;
+	uint32_t id, known;
 
-	if (fs_intern(&callers->texts, fs_database_text(row, 0), strlen(fs_database_text(row, 0)),
-		      &name))
+	if (fs_intern(&callers->texts, key,
+		      function_key(fs_database_text(row, 0), fs_database_text(row, 1), key), &id) ||
+	    fs_intern(&callers->texts, text, strlen(text), &known))
 		return no_memory(error);
-	key = name;
-	value = fs_table_put(&callers->touched, &key, NULL, NULL);
+	function = id;
+	value = fs_table_put(&callers->touched, &function, NULL, NULL);
 	if (!value)
 		return no_memory(error);
-	if (*value) {
-		const char *before = fs_interned(&callers->texts, (uint32_t)*value - 1, NULL);
-
-		snprintf(joined, sizeof(joined), "%s; %s", before, text);
-		text = joined;
-	}
-	if (fs_intern(&callers->texts, text, strlen(text), &known))
-		return no_memory(error);
-	*value = known + 1u;
+	*value = known;
 	return 0;
 }
 
 static int add_command(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
 	struct callers *callers = context;
-	return add_frame(callers, COMMAND, fs_database_text(row, 0), error);
+
+	return add_frame(callers, COMMAND, fs_database_text(row, 0), "", error);
 }
 
 /* ---- paths ---- */
@@ -272,11 +283,11 @@ static uint32_t find_path(struct callers *callers, const uint32_t *frames, size_
 /* Flame graphs begin with the command. Returns how many frames that is. */
 static size_t begin_path(const struct callers *callers, sqlite3_stmt *row, uint32_t *frames)
 {
-	char text[NAME_LIMIT];
+	char key[NAME_LIMIT];
 
 	return callers->asked->folded &&
-	       fs_interner_find(&callers->names, text,
-				frame_name(COMMAND, fs_database_text(row, 6), text), &frames[0]);
+	       fs_interner_find(&callers->names, key,
+				frame_key(COMMAND, fs_database_text(row, 6), "", key), &frames[0]);
 }
 
 /* Row: chain, code, samples, value, samples with a latency, their sum, command. */
@@ -576,20 +587,22 @@ static void put_touches(const struct callers *callers, const uint32_t *frames, s
 			FILE *out)
 {
 	for (size_t i = 1; i < count; i++) {
-		const char *name = name_of(callers, frames[i]) + 1;
+		size_t length;
+		const char *frame = fs_interned(&callers->names, frames[i], &length);
 		const uint64_t *text;
-		uint64_t key;
+		uint64_t function;
 		uint32_t id;
 
-		if (!fs_interner_find(&callers->texts, name, strlen(name), &id))
+		/* behind the mode stands the function's key */
+		if (!fs_interner_find(&callers->texts, frame + 1, length - 1, &id))
 			continue;
-		key = id;
-		text = fs_table_get(&callers->touched, &key);
-		if (!text || !*text)
+		function = id;
+		text = fs_table_get(&callers->touched, &function);
+		if (!text)
 			continue;
-		put_name(out, name);
+		put_name(out, frame + 1);
 		fputs(" touches ", out);
-		fputs(fs_interned(&callers->texts, (uint32_t)*text - 1, NULL), out);
+		fputs(fs_interned(&callers->texts, (uint32_t)*text, NULL), out);
 		return;
 	}
 }

@@ -44,6 +44,7 @@ struct structure {
 	char *names[FS_LAYOUT_FIELDS_MAX];
 	char *types[FS_LAYOUT_FIELDS_MAX];
 	char *declarations[FS_LAYOUT_FIELDS_MAX]; /* lines of C */
+	bool joined[FS_LAYOUT_FIELDS_MAX];	  /* bit-fields that share bytes */
 	uint64_t natural[FS_LAYOUT_FIELDS_MAX];	  /* alignment without being asked for */
 	uint64_t samples[FS_LAYOUT_FIELDS_MAX], writes[FS_LAYOUT_FIELDS_MAX];
 	size_t field_count;
@@ -148,6 +149,7 @@ static bool join_bits(struct structure *structure, const char *name, uint64_t of
 	if (offset + size > last->offset + last->size)
 		last->size = offset + size - last->offset;
 	last->element = last->size;
+	structure->joined[structure->field_count - 1] = true;
 	if (asprintf(&joined, "%s, %s", structure->names[structure->field_count - 1], name) >= 0) {
 		free(structure->names[structure->field_count - 1]);
 		structure->names[structure->field_count - 1] = joined;
@@ -607,7 +609,8 @@ static uint64_t asked_align(const struct structure *structure, const struct fs_l
 			    size_t field, uint64_t end, uint64_t line)
 {
 	uint64_t natural = structure->natural[field];
-	uint64_t align = line;
+	uint64_t align =
+		structure->fields[field].align > line ? structure->fields[field].align : line;
 
 	if (behind(end, natural) == then->offset[field])
 		return 0;
@@ -620,14 +623,17 @@ static void print_field(FILE *out, const struct structure *structure, const stru
 			size_t field, uint64_t end, uint64_t line)
 {
 	const char *text = structure->declarations[field];
+	size_t first;
 	uint64_t align = asked_align(structure, then, field, end, line);
 	uint64_t old = structure->fields[field].offset;
 
-	/* the attribute stands before the semicolon */
-	fprintf(out, "%.*s", (int)(strlen(text) - 1), text);
+	/* the attribute stands before the semicolon, of bit-fields that lie together the first's */
+	first = (size_t)(structure->joined[field] ? strchr(text, ';') - text
+						  : strrchr(text, ';') - text);
+	fprintf(out, "%.*s", (int)first, text);
 	if (align)
 		fprintf(out, " __attribute__((aligned(%" PRIu64 ")))", align);
-	fprintf(out, "; /* 0x%" PRIx64, then->offset[field]);
+	fprintf(out, "%s /* 0x%" PRIx64, text + first, then->offset[field]);
 	if (then->offset[field] != old)
 		fprintf(out, ", was 0x%" PRIx64, old);
 	fputs(" */\n", out);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How it works: a declaration is the text of the type with the name put into it. Types without a
+ * name cannot be told by their text and are written out from the table `field`.
+ */
 #include "query/layout_c.h"
 
 #include <string.h>

@@ -23,6 +23,7 @@ enum {
 	REMOTE_PERCENT = 30, /* of what memory served */
 	TLB_PERCENT = 10,
 	HUGE_SHIFT = 21, /* 2 MiB */
+	SHIFT_MAX = 62,	 /* page sizes that an int64_t holds */
 };
 
 /* Where a sample was. */
@@ -190,6 +191,8 @@ static int add_block(void *context, sqlite3_stmt *row, struct fs_error *error)
 	};
 	if (fs_intern(&places->names, site, strlen(site), &block->site))
 		return no_memory(error);
+	block->one_site = !range->count || block[-1].addr != addr ||
+			  (block[-1].one_site && block[-1].site == block->site);
 	if (!range->count++)
 		range->first = places->block_count;
 	places->block_count++;
@@ -287,8 +290,8 @@ static bool is_file(const char *path)
 }
 
 /*
- * The block that held the address at that time; without a time the one that was allocated last.
- * An address is used again any number of times, so that its blocks are searched by time.
+ * The block that held the address at that time; without a time the last one, if all there are of
+ * one site. An address is used again any number of times, so that its blocks are searched by time.
  */
 static const struct fs_place_block *find_block(const struct fs_places *places,
 					       const struct place_at *at)
@@ -308,7 +311,7 @@ static const struct fs_place_block *find_block(const struct fs_places *places,
 		const struct fs_place_block *block = began ? &blocks[first + began - 1] : NULL;
 
 		if (block && (uint64_t)at->addr < block->end &&
-		    (!at->time_ns || at->time_ns < block->free_ns))
+		    (at->time_ns ? at->time_ns < block->free_ns : block->one_site))
 			return block;
 		next = first;
 	}
@@ -430,11 +433,12 @@ static int add_sample(void *context, sqlite3_stmt *row, struct fs_error *error)
 	struct fs_places *places = context;
 	int64_t cpu = sqlite3_column_int64(row, 3);
 	int64_t latency = sqlite3_column_int64(row, 5);
-	int64_t shift = sqlite3_column_int64(row, 6) % 63;
+	int64_t shift = sqlite3_column_int64(row, 6);
+	bool known = shift > 0 && shift <= SHIFT_MAX;
 	struct place_at at = { .space = sqlite3_column_int64(row, 0),
 			       .addr = sqlite3_column_int64(row, 1),
 			       .time_ns = sqlite3_column_int64(row, 7),
-			       .page_shift = shift ? shift : PAGE_SHIFT };
+			       .page_shift = known ? shift : PAGE_SHIFT };
 	struct fs_place_sums *sums = find_place(places, &at);
 	const int64_t *node = NULL;
 
@@ -451,9 +455,9 @@ static int add_sample(void *context, sqlite3_stmt *row, struct fs_error *error)
 	sums->nodes |= node ? node_bit(*node) : 0;
 	if (sqlite3_column_int64(row, 2))
 		sums->homes |= node_bit(home_of(places, (uint64_t)sqlite3_column_int64(row, 2)));
-	if (shift && (!sums->least_page || shift < sums->least_page))
+	if (known && (!sums->least_page || shift < sums->least_page))
 		sums->least_page = shift;
-	if (shift > sums->largest_page)
+	if (known && shift > sums->largest_page)
 		sums->largest_page = shift;
 	return 0;
 }

@@ -63,6 +63,7 @@ struct fs_place_block {
 	uint64_t addr, end;
 	int64_t alloc_ns, free_ns;
 	uint32_t site; /* name */
+	bool one_site; /* so are all before it at its address */
 };
 
 struct fs_places {
@@ -93,7 +94,8 @@ void fs_places_free(struct fs_places *places);
  * filters let through. */
 int fs_places_fill(struct fs_places *places, struct fs_error *error);
 
-/* Add the cost of an object to the site that allocated it, if one is known. */
+/* Add the cost of an object to the site that allocated it; to none where several did, since a cost
+ * has no time. */
 void fs_places_add_cost(struct fs_places *places, int64_t space, int64_t start, double cost);
 
 /* What lies at an address: "[heap]", "[stack]", a file's path, "kernel", "//anon"; NULL: not

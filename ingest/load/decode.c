@@ -251,7 +251,7 @@ static void add_place(struct chain_places *places, uint64_t ip, int64_t space)
 /* Whether the user's part of the chain is in the branch stack: calls that did not return yet. */
 static bool chain_in_branches(const struct fs_decoder *decoder, const struct observation *seen)
 {
-	return seen->sample->branch_count > 0 &&
+	return seen->sample->branch_count > 0 && !seen->foreign &&
 	       decoder->session->file.events[seen->event].attr.branch_sample_type &
 		       BRANCH_CALL_STACK;
 }
@@ -532,7 +532,7 @@ static int resolve(struct fs_decoder *decoder, const struct observation *seen,
 		else
 			decoder->session->maps.dsos[code->dso].samples++;
 	}
-	if (seen->sample && (seen->sample->chain_length || seen->sample->branch_count))
+	if (seen->sample && (seen->sample->chain_length || chain_in_branches(decoder, seen)))
 		FS_TRY(find_chain(decoder, seen, thread_space, &resolved.chain));
 	*ret_resolved = resolved;
 	return 0;
@@ -819,7 +819,7 @@ static size_t end_spe_piece(struct fs_decoder *decoder)
 	note_spe_loss(decoder, &spe->decoder.reserved, FS_LOSS_SPE_RESERVED);
 	if (!spe->last_piece && tail->bytes <= FS_SPE_RECORD_MAX)
 		return tail->bytes;
-	if (spe->decoder.is_cut)
+	if (spe->last_piece && spe->decoder.is_cut)
 		keep_cut(spe);
 	note_spe_loss(decoder, tail, spe->last_piece ? FS_LOSS_SPE_TRUNCATED : FS_LOSS_SPE_RESYNC);
 	return 0;

@@ -35,7 +35,7 @@ struct fs_sample {
 	uint64_t data_page_size;
 	uint64_t code_page_size;
 	uint64_t aux_size; /* bytes of AUX data in it, which are not decoded */
-	bool swap;	   /* `read` and `chain` are in the other byte order */
+	bool swap;	   /* `read`, `chain` and `branches` are in the other byte order */
 };
 
 /* From best to worst. */

@@ -19,7 +19,9 @@ done
 finish_comparisons 19
 
 # Records that the end of a buffer cuts off: perf joins them to the next of their CPU.
-FSINGEST=$FSINGEST FSQUERY=$FSQUERY PYTHONPATH=$CLI python3 -B "$CLI/oracle/cut_records.py" cut.data
+PYTHONPATH=$CLI python3 -B "$CLI/oracle/cut_records.py" cut.data
+before=$compared
 compare_by c2c_stats.py cut.data
+expect 'perf reads the cut records' "$((compared - before))" 1
 expect 'records joined' "$(query case.db 'SELECT count(*) > 10 FROM spe_extra WHERE cut_operation NOTNULL')" 1
 finish_comparisons 20

@@ -8,7 +8,8 @@ import sys
 import perfdata
 from perfdata import Event, Recording, sample_type
 
-LOCK_AT, ENTRY_AT, PROGRAM_AT, SECOND = 0xffffffffc0001000, 0xffffffffc0002000, 0x400000, 10 ** 9
+LOCK_AT, ENTRY_AT, NAMESAKE_AT = 0xffffffffc0001000, 0xffffffffc0002000, 0xffffffffc0003000
+PROGRAM_AT, SECOND = 0x400000, 10 ** 9
 KERNEL, USER = 2 ** 64 - 128, 2 ** 64 - 512
 barrier, worker = (PROGRAM_AT + int(text) for text in sys.argv[3:5])
 
@@ -17,7 +18,7 @@ r = Recording([Event(name="instructions", type=0, config=1, ids=[2], sample_type
                Event(name="cycles", type=0, config=0, ids=[1], sample_type=HEAD)])
 r.describe_events()
 r.mmap2(100, PROGRAM_AT, 0x8000, "/opt/fsight-samples/x86_64/barrier", build_id=bytes.fromhex(sys.argv[2]), misc=2 | 1 << 14)
-for address, name in ((LOCK_AT, "osq_lock"), (ENTRY_AT, "entry;64")):
+for address, name in ((LOCK_AT, "osq_lock"), (ENTRY_AT, "entry;64"), (NAMESAKE_AT, "pool_barrier")):
     r.kernel(perfdata.KSYMBOL, r.pack("QIHH", address, 0x100, 1, 0) + r.padded(name), id=1)
 for tid, name in ((100, "pool"), (101, "worker")):
     r.comm(100, tid, name, id=1)
@@ -36,6 +37,8 @@ sample(LOCK_AT + 8, KERNEL, LOCK_AT + 8, USER, worker, tid=100, count=2, period=
 sample(worker, USER, worker, misc=2, count=3)
 # the lock calls itself: its path ends at the innermost
 sample(LOCK_AT + 8, KERNEL, LOCK_AT + 8, LOCK_AT + 16, USER, worker)
+# a function of the kernel with the name of one of the program touches nothing of the program's
+sample(LOCK_AT + 8, KERNEL, LOCK_AT + 8, NAMESAKE_AT + 4, count=4)
 # precise: the interrupt came one instruction later, or in the kernel; either way it is one frame
 sample(worker, USER, worker + 4, misc=2 | 1 << 14)
 sample(worker, KERNEL, ENTRY_AT, USER, worker + 4, misc=2 | 1 << 14)

@@ -66,3 +66,14 @@ expect 'samples after an address was used again' "$(by_object reuse.db)" "$(by_o
 status=0
 "$FSINGEST" -q --db no.db --alloc-log missing.log "$SAMPLES/chunk.before.x86.c2c.data" || status=$?
 expect 'a log that is not there' "$status" 2
+# What contention costs an address that one site used is that site's; of two sites it is neither's.
+cost()
+{
+	rm -f case.db
+	"$FSINGEST" -q --db case.db --symbols "$SAMPLES/bin/x86_64" --alloc-log "$1" "$SAMPLES/chunk.before.x86.c2c.data"
+	"$FSQUERY" -q --db case.db objects --format csv --columns cost_share,object | sed -n 's/,allocated in .*//p' | sort
+}
+grep " alloc $first " blocks.log | head -1 >one.log
+[[ $(cost one.log) == 0.* ]] || fail "cost of the only site: '$(cost one.log)'"
+grep " $first\b" blocks.log >two.log
+expect 'costs of two sites' "$(cost two.log | tr '\n' ,)" ,,
