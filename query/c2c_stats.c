@@ -259,12 +259,24 @@ static int id_range(const struct stats *stats, const char *table, int64_t *ret_f
 	FS_TRY(fs_database_integer(stats->query, sql, stats->trace_id, 0, &last, error));
 	snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s WHERE trace_id = ?", table);
 	FS_TRY(fs_database_integer(stats->query, sql, stats->trace_id, 0, &rows, error));
-	if (first < 0 || last - first >= 2 * rows + 8)
+	if (rows && (first < 0 || last < first || last - first >= 2 * rows + 8))
 		return fs_fail(error, FS_REFUSED, "%s: the ids of the table %s have gaps",
 			       stats->query->path, table);
 	*ret_first = first;
 	*ret_count = rows ? (size_t)(last - first) + 1 : 0;
 	return 0;
+}
+
+/*
+ * The place of a number in an array that begins with the number `first`; false: outside. The array
+ * was made by what another statement said, and a stranger's tables may tell each something else.
+ */
+static bool place_of(int64_t number, int64_t first, size_t count, size_t *ret_place)
+{
+	uint64_t place = (uint64_t)number - (uint64_t)first; /* wraps for smaller numbers */
+
+	*ret_place = (size_t)place;
+	return place < count;
 }
 
 static int open_rows(const struct stats *stats, const char *sql, sqlite3_stmt **ret_row,
@@ -288,10 +300,12 @@ static int load_events(struct stats *stats, struct fs_error *error)
 			 &row, error));
 	while (sqlite3_step(row) == SQLITE_ROW) {
 		int64_t type = sqlite3_column_int64(row, 2);
+		size_t at;
 
-		stats->events[sqlite3_column_int64(row, 0) - stats->first_event] =
-			(struct event){ .spe = sqlite3_column_int(row, 1),
-					.data_source = type & SAMPLE_DATA_SRC };
+		if (place_of(sqlite3_column_int64(row, 0), stats->first_event, stats->event_count,
+			     &at))
+			stats->events[at] = (struct event){ .spe = sqlite3_column_int(row, 1),
+							    .data_source = type & SAMPLE_DATA_SRC };
 	}
 	sqlite3_finalize(row);
 	return 0;
@@ -340,8 +354,10 @@ static int load_tables(struct stats *stats, struct fs_error *error)
 	while (sqlite3_step(row) == SQLITE_ROW) {
 		enum fs_perf_table table =
 			fs_perf_table_of(stats->version, (uint64_t)sqlite3_column_int64(row, 1));
+		size_t at;
 
-		stats->tables[sqlite3_column_int64(row, 0)] = (uint8_t)table;
+		if (place_of(sqlite3_column_int64(row, 0), 0, stats->cpu_count, &at))
+			stats->tables[at] = (uint8_t)table;
 		mixed = sqlite3_column_int(row, 2);
 		stats->any_table = (uint8_t)table;
 	}
@@ -363,9 +379,12 @@ static int load_codes(struct stats *stats, struct fs_error *error)
 	FS_TRY(open_rows(stats, "SELECT id, dso_id NOTNULL, ip FROM code WHERE trace_id = ?", &row,
 			 error));
 	while (sqlite3_step(row) == SQLITE_ROW) {
-		size_t index = (size_t)(sqlite3_column_int64(row, 0) - stats->first_code);
 		int64_t ip = sqlite3_column_int64(row, 2);
+		size_t index;
 
+		if (!place_of(sqlite3_column_int64(row, 0), stats->first_code, stats->code_count,
+			      &index))
+			continue;
 		stats->codes[index] = (sqlite3_column_int(row, 1) ? CODE_MAPPED : 0) |
 				      (ip < 0 ? CODE_UPPER_HALF : 0);
 		stats->addresses[index] = (uint64_t)ip;
@@ -386,14 +405,15 @@ static bool is_mapped(const struct stats *stats, sqlite3_stmt *row, bool spe, ui
 		      uint64_t address)
 {
 	int64_t process = fs_perf_maps_process(&stats->maps, sqlite3_column_int64(row, S_SPACE));
-	int64_t code = sqlite3_column_int64(row, S_CODE) - stats->first_code;
+	size_t code;
 	int64_t time_ns = sqlite3_column_type(row, S_TIME) == SQLITE_NULL
 				  ? INT64_MAX
 				  : sqlite3_column_int64(row, S_TIME);
 	uint8_t traits;
 	bool kernel;
 
-	if (code < 0 || code >= (int64_t)stats->code_count)
+	if (!place_of(sqlite3_column_int64(row, S_CODE), stats->first_code, stats->code_count,
+		      &code))
 		return false;
 	traits = stats->codes[code];
 	kernel = spe ? traits & CODE_UPPER_HALF : access & FS_ACCESS_KERNEL;
@@ -461,14 +481,14 @@ static int add_sample(struct stats *stats, sqlite3_stmt *row, int64_t times, str
 	const uint64_t spe_raw = (UINT64_C(1) << 49) - 1; /* events and data source code */
 	uint32_t access = (uint32_t)sqlite3_column_int64(row, S_ACCESS);
 	uint64_t address = (uint64_t)sqlite3_column_int64(row, S_ADDR);
-	/* wraps for ids that nobody gives, and is then no event of ours */
-	uint64_t event =
-		(uint64_t)sqlite3_column_int64(row, S_EVENT) - (uint64_t)stats->first_event;
-	struct group group = { .access = access & DECIDING, .event = (uint32_t)event };
+	struct group group = { .access = access & DECIDING };
+	size_t event;
 	bool spe;
 
-	if (event >= stats->event_count)
+	if (!place_of(sqlite3_column_int64(row, S_EVENT), stats->first_event, stats->event_count,
+		      &event))
 		return 0; /* another trace's */
+	group.event = (uint32_t)event;
 	spe = stats->events[event].spe;
 	group.raw = (uint64_t)sqlite3_column_int64(row, S_RAW) & (spe ? spe_raw : UINT64_MAX);
 	group.table = spe ? table_of(stats, row) : 0;

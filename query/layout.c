@@ -375,14 +375,17 @@ static int take_sample(sqlite3_stmt *row, struct structure *structure, struct fs
 {
 	uint64_t start = (uint64_t)sqlite3_column_int64(row, 0);
 	uint64_t offset = (uint64_t)sqlite3_column_int64(row, 1) - start;
-	struct fs_layout_access access = { .object = (uint32_t)find_object(structure, start),
+	size_t object = find_object(structure, start);
+	struct fs_layout_access access = { .object = (uint32_t)object,
 					   .thread = (uint32_t)sqlite3_column_int64(row, 2),
 					   .writes = sqlite3_column_int(row, 3) };
 
 	size_t field = field_at(structure, offset);
 
-	if (field == structure->field_count)
-		return 0; /* a hole, or what lies behind a flexible array */
+	/* a hole, or what lies behind a flexible array; or a number that was none when objects were
+	 * listed, of which a stranger's tables may have any */
+	if (field == structure->field_count || object == structure->object_count)
+		return 0;
 	access.field = (uint16_t)field;
 	access.element = (uint32_t)((offset - structure->fields[field].offset) /
 				    structure->fields[field].element);

@@ -324,6 +324,10 @@ def values():
         for table in ("trace", "dso", "code", "event"):
             alter(f"UPDATE \"{table}\" SET id = {value} WHERE id = (SELECT max(id) FROM {table})")
             answered(f"id {value} in {table}")
+    # the greatest number for max(), and 0 where one is asked for
+    alter("UPDATE cpu SET midr = 1", "UPDATE cpu SET cpu = x'00' WHERE cpu = (SELECT min(cpu) FROM cpu)",
+          "UPDATE fact SET value = 2, name = 'spe_metadata_version' WHERE rowid = (SELECT min(rowid) FROM fact)")
+    answered("a CPU whose number is a blob")
     for size in (1000000, 20000000):
         for place in ("thread SET comm", "dso SET path", "function SET name", "trace SET name"):
             alter(f"UPDATE {place} = replace(hex(zeroblob({size // 2})), '0', 'A') WHERE rowid = 1")
