@@ -34,6 +34,11 @@ INSERT INTO parameter (trace_id, name, value, reason) VALUES
 (:trace, 'assumed_miss_cycles', 100,
  'Cost of a miss without a latency, where the trace has no miss with one: between a transfer ' ||
      'inside a cluster (about 60) and from another socket (about 300)'),
+(:trace, 'assumed_hit_cycles', 5,
+ 'Cost of a hit in L1 where hits are below the event''s threshold: 4 to 5 cycles on today''s cores'),
+(:trace, 'upgrade_share', 0.5,
+ 'Of what a miss costs, the part that a store pays which only has to make a shared copy its own: ' ||
+     'the way is as long, but the store buffer hides some of it'),
 (:trace, 'min_pair_share', 0.005,
  'Pairs below 1 in 200 of their line''s misses are not reported'),
 (:trace, 'pairs_per_line', 32,
@@ -51,6 +56,23 @@ INSERT INTO parameter (trace_id, name, value, reason) VALUES
      'known widths'),
 (:trace, 'quiet_lines', 100,
  'Private and read-only lines reported, by latency: they answer what else was slow'),
+(:trace, 'clock_low', 2.2,
+ 'GHz of the cores at least, where no cycles were sampled: what servers with all cores busy run at'),
+(:trace, 'clock_high', 3.3,
+ 'The same, at most: what they boost to'),
+(:trace, 'access_cycles_low', 1,
+ 'Cycles that a thread takes per memory access at least, other work included: three instructions ' ||
+     'of which one is an access, three a cycle'),
+(:trace, 'access_cycles_high', 3,
+ 'The same, at most, for a thread whose misses have ended: one instruction a cycle'),
+(:trace, 'wait_loads_per_write', 2,
+ 'A thread that loads a place more than twice as often as others write it waits there for the ' ||
+     'write: one load would have seen it'),
+(:trace, 'wait_share', 0.5,
+ 'More of a line''s false misses than this on loads in wait loops, and it is a matter of waiting: ' ||
+     'how long threads wait is not decided by what their looking costs'),
+(:trace, 'max_gain_ratio', 3,
+ 'A range of gains whose ends differ by more says too little to act on'),
 (:trace, 'min_profile_samples', 30,
  'A ratio of counters from fewer samples has an error above a quarter and is not shown');
 
@@ -66,6 +88,8 @@ SELECT max(value) FILTER (WHERE name = 'class_share') AS class_share,
        max(value) FILTER (WHERE name = 'min_base_samples') AS min_base_samples,
        max(value) FILTER (WHERE name = 'slow_factor') AS slow_factor,
        max(value) FILTER (WHERE name = 'assumed_miss_cycles') AS assumed_miss_cycles,
+       max(value) FILTER (WHERE name = 'assumed_hit_cycles') AS assumed_hit_cycles,
+       max(value) FILTER (WHERE name = 'upgrade_share') AS upgrade_share,
        max(value) FILTER (WHERE name = 'min_pair_share') AS min_pair_share,
        max(value) FILTER (WHERE name = 'pairs_per_line') AS pairs_per_line,
        CAST(max(value) FILTER (WHERE name = 'time_slices') AS INTEGER) AS time_slices,
@@ -73,5 +97,12 @@ SELECT max(value) FILTER (WHERE name = 'class_share') AS class_share,
        max(value) FILTER (WHERE name = 'confident_samples') AS confident_samples,
        max(value) FILTER (WHERE name = 'confident_share') AS confident_share,
        CAST(max(value) FILTER (WHERE name = 'quiet_lines') AS INTEGER) AS quiet_lines,
+       max(value) FILTER (WHERE name = 'clock_low') AS clock_low,
+       max(value) FILTER (WHERE name = 'clock_high') AS clock_high,
+       max(value) FILTER (WHERE name = 'access_cycles_low') AS access_cycles_low,
+       max(value) FILTER (WHERE name = 'access_cycles_high') AS access_cycles_high,
+       max(value) FILTER (WHERE name = 'wait_loads_per_write') AS wait_loads_per_write,
+       max(value) FILTER (WHERE name = 'wait_share') AS wait_share,
+       max(value) FILTER (WHERE name = 'max_gain_ratio') AS max_gain_ratio,
        max(value) FILTER (WHERE name = 'min_profile_samples') AS min_profile_samples
 FROM parameter WHERE trace_id = :trace;

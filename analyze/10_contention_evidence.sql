@@ -152,7 +152,7 @@ CREATE TEMP TABLE t_cell (line_id INTEGER, offset INTEGER, op INTEGER, code_id I
     thread_id INTEGER, cpu INTEGER, width INTEGER, site INTEGER, samples, operations, writes,
     misses, miss_operations, unsure_operations, uncosted, hits_hidden, method, told, dirty_told,
     transfers, hitm_local, hitm_remote, peer_local, peer_remote, dirty_snoops, latency_samples, latency_sum,
-    excess, first_ns INTEGER, last_ns INTEGER);
+    excess, paid, first_ns INTEGER, last_ns INTEGER);
 INSERT INTO t_cell
 SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(max(width), 0) AS width,
        coalesce(max(site), 0) AS site,
@@ -171,6 +171,11 @@ SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(max(width), 0) AS 
        sum(latency_samples) AS latency_samples, sum(latency_sum) AS latency_sum,
        total(CASE WHEN misses > 0 OR method = 2
                   THEN weight * (latency_sum - latency_samples * base) END) AS excess,
+       -- the same, where hits are below the event's threshold with what they cost at most
+       total(CASE WHEN misses > 0 OR method = 2
+                  THEN weight * (latency_sum - latency_samples *
+                                 iif(hits_hidden, min(base, assumed_hit_cycles), base)) END)
+           AS paid,
        min(first_ns), max(last_ns)
 FROM (SELECT l.id AS line_id, a.addr - l.line AS offset,
              CASE WHEN k.op = 3 THEN 3 ELSE a.op END AS op, a.code_id, a.thread_id, a.cpu, k.width,
@@ -193,7 +198,8 @@ FROM (SELECT l.id AS line_id, a.addr - l.line AS offset,
              CASE WHEN e.sees_source THEN 0 ELSE 2 END AS method,
              e.sees_transfer AND s.name NOT IN ('none', 'unknown') AS told,
              e.sees_dirty, a.source, s.transfer, a.dirty_snoops, a.latency_samples, a.latency_sum,
-             coalesce(bc.base, bo.base) AS base, a.first_ns, a.last_ns
+             coalesce(bc.base, bo.base) AS base, a.first_ns, a.last_ns,
+             (SELECT assumed_hit_cycles FROM t_parameter) AS assumed_hit_cycles
       FROM access a
            CROSS JOIN t_line l ON l.line = a.line & -(SELECT line_size FROM t_program)
                AND l.space = coalesce(a.space_id, -1)
@@ -213,7 +219,7 @@ INSERT INTO t_cell
 SELECT line_id, offset, op, code_id, thread_id, cpu, coalesce(width, 0), coalesce(site, 0),
        samples, samples * weight, CASE WHEN op IN (2, 3) THEN samples * weight ELSE 0.0 END,
        samples, samples * weight, 0.0, samples * weight,
-       0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, first_ns, last_ns
+       0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0.0, first_ns, last_ns
 FROM (SELECT line_id, offset, code_id, thread_id, cpu, width, site, weight, kind.op,
              first_ns, last_ns,
              CASE WHEN kind.op = 1 THEN any_access - writes ELSE writes END AS samples
@@ -276,8 +282,8 @@ ORDER BY 1, 2, 3, 4, 5;
 -- certain misses, beyond twice the sampling error of both, counts.
 DROP TABLE IF EXISTS temp.t_missing;
 CREATE TEMP TABLE t_missing (id INTEGER PRIMARY KEY, line_id INTEGER, core INTEGER,
-    thread_id INTEGER, side_id INTEGER, first INTEGER, last INTEGER, misses, operations, costed, q,
-    q_limit, slices INTEGER);
+    thread_id INTEGER, side_id INTEGER, first INTEGER, last INTEGER, misses, operations, costed,
+    paid, upgrades, q, q_limit, slices INTEGER);
 WITH doubt AS MATERIALIZED
        (SELECT line_id,
                CASE WHEN sure = 0 THEN 1
@@ -304,12 +310,15 @@ WITH doubt AS MATERIALIZED
               FROM t_cell GROUP BY line_id, offset, op, code_id)
         GROUP BY line_id, offset)
 INSERT INTO t_missing (line_id, core, thread_id, side_id, first, last, misses, operations, costed,
-    q, q_limit, slices)
+    paid, upgrades, q, q_limit, slices)
 SELECT c.line_id, coalesce(o.core, c.cpu, -1 - c.thread_id), coalesce(c.thread_id, -1), s.id,
        c.offset, c.offset + max(s.width, 1),
        c.misses * (1 - c.unsure_operations * (1 - coalesce(d.kept, 0)) / c.miss_operations),
        c.miss_operations - c.unsure_operations * (1 - coalesce(d.kept, 0)),
-       1 - c.uncosted / c.miss_operations, CASE WHEN NOT c.hits_hidden THEN p.q END, v.q_limit,
+       1 - c.uncosted / c.miss_operations,
+       c.paid * (1 - c.unsure_operations * (1 - coalesce(d.kept, 0)) / c.miss_operations),
+       c.unsure_operations * (1 - coalesce(d.kept, 0)),
+       CASE WHEN NOT c.hits_hidden THEN p.q END, v.q_limit,
        coalesce(u.slices, -1)
 FROM t_cell c
      LEFT JOIN doubt d ON d.line_id = c.line_id

@@ -62,6 +62,46 @@ WITH code AS MATERIALIZED
         GROUP BY side_id)
 UPDATE t_side_use SET code_id = code.code_id FROM code WHERE code.side_id = t_side_use.side_id;
 
+-- What the writes of other bytes cost each thread. A miss without a latency costs what the trace's
+-- others do. `waiting` is the part of loads that look at their bytes far more often than others
+-- write them, or that may, where hits are not seen: loops that wait. At most, requests to own a copy
+-- (upgrades) cost something too, and of each thread's misses as many are false as of the line's.
+INSERT INTO thread_cost
+ (trace_id, space_id, line, thread_id, misses, operations, cycles, cycles_most, waiting)
+SELECT :trace, nullif(l.space, -1), l.line, nullif(m.thread_id, -1),
+       sum(m.misses * others), sum(m.operations * others), sum(m.cycles * others),
+       max(sum(m.cycles * others), sum(m.cycles * (1 - v.share))) +
+           sum(m.upgrades * m.mean * (1 - v.share)) * (SELECT upgrade_share FROM t_parameter),
+       total(CASE WHEN m.op = 1 AND m.same > 0 AND
+                       (u.hits_hidden OR
+                        u.operations > m.same * (SELECT wait_loads_per_write FROM t_parameter))
+                  THEN m.cycles * others END)
+FROM t_verdict v
+     CROSS JOIN t_line l ON l.id = v.line_id
+     -- misses that no sampled write can have caused are as the line's others
+     CROSS JOIN (SELECT m.line_id, m.thread_id, m.misses, m.operations, s.op, s.offset, r.same,
+                        1 - coalesce(r.p_true, w.share) AS others, m.upgrades, mean,
+                        m.paid + m.operations * (1 - m.costed) * mean AS cycles
+                 FROM (SELECT coalesce(sum(paid) / nullif(sum(operations * costed), 0),
+                                       (SELECT assumed_miss_cycles FROM t_parameter)) AS mean
+                       FROM t_missing)
+                      CROSS JOIN t_verdict w CROSS JOIN t_missing m USING (line_id)
+                      CROSS JOIN t_side s ON s.id = m.side_id
+                      LEFT JOIN t_attributed r ON r.missing_id = m.id
+                 WHERE w.verdict IN ('false', 'mixed')) m ON m.line_id = v.line_id
+     LEFT JOIN (SELECT line_id, offset, coalesce(thread_id, -1) AS thread_id,
+                       sum(operations) AS operations, max(hits_hidden) AS hits_hidden
+                FROM t_cell WHERE op = 1 GROUP BY 1, 2, 3) u
+         ON u.line_id = v.line_id AND u.offset = m.offset AND u.thread_id = m.thread_id
+WHERE v.verdict IN ('false', 'mixed')
+GROUP BY l.id, m.thread_id
+HAVING sum(m.misses * others) > 0;
+
+-- All misses of each thread on the lines looked at.
+DROP TABLE IF EXISTS temp.t_thread;
+CREATE TEMP TABLE t_thread AS
+SELECT thread_id, sum(paid) AS paid FROM t_missing GROUP BY thread_id;
+
 INSERT INTO pair_finding
  (trace_id, rank, line, space_id, class, kind, a_offset, a_width, a_op, a_code_id, a_function_id,
   a_tids, a_samples, b_offset, b_width, b_op, b_code_id, b_function_id, b_tids, b_samples, windows,
@@ -99,11 +139,9 @@ FROM (SELECT p.*, CASE WHEN p.costed > 0
      JOIN t_side_use ua ON ua.side_id = p.a JOIN t_side_use ub ON ub.side_id = p.b
      LEFT JOIN code ka ON ka.id = ua.code_id LEFT JOIN code kb ON kb.id = ub.code_id;
 
-DROP TABLE t_event;
 DROP TABLE t_source;
 DROP TABLE t_code;
 DROP TABLE t_base;
-DROP TABLE t_program;
 DROP TABLE t_line;
 DROP TABLE t_cell;
 DROP TABLE t_core;

@@ -183,4 +183,3 @@ FROM (SELECT function_id, dso_id, offset, 'cycles' AS source,
 DROP TABLE t_mem_formula;
 DROP TABLE t_mem_event;
 DROP TABLE t_mem_cpu;
-DROP TABLE t_parameter;

@@ -18,6 +18,8 @@
 	"iif(cost_share IS NULL, NULL, printf('%.1f %% (%.1f-%.1f)', 100 * cost_share, "           \
 	"100 * cost_low, 100 * cost_high))"
 
+#define GAIN "iif(gain_low IS NULL, NULL, printf('%.1f-%.1fx', gain_low, gain_high))"
+
 /* Of lines that nobody wrote, ingest only knows whether one thread touched them. */
 #define THREADS "iif(verdict = 'read-only' AND threads = 2, '2+', threads)"
 
@@ -69,9 +71,17 @@ static const struct fs_query_column columns[] = {
 		  "Share of the run's memory latency that the contention costs"),
 	FS_COLUMN("cost_low", "COST LOW", PERCENT, 0, NULL, "Lower bound, 95 %"),
 	FS_COLUMN("cost_high", "COST HIGH", PERCENT, 0, NULL, "Upper bound, 95 %"),
-	FS_COLUMN("gain_low", "GAIN LOW", PERCENT, 0, NULL,
-		  "What ending the false sharing would give, at least"),
-	FS_COLUMN("gain_high", "GAIN HIGH", PERCENT, 0, NULL, "The same, at most"),
+	FS_COLUMN("gain", "GAIN", TEXT, FS_SHOW_DEFAULT | FS_SHOW_SUMMARY | FS_SHOW_WIDE, GAIN,
+		  "gain_low and gain_high"),
+	FS_COLUMN("gain_low", "GAIN LOW", REAL, 0, NULL,
+		  "How many times faster the program is at least when the false sharing of the "
+		  "line and of the other lines of its object has ended"),
+	FS_COLUMN("gain_high", "GAIN HIGH", REAL, 0, NULL, "The same, at most"),
+	FS_COLUMN("gain_lines", "GAIN LINES", INTEGER, 0, NULL, "Lines that this repair ends"),
+	FS_COLUMN("gain_reason_code", "GAIN RULE", TEXT, 0, NULL,
+		  "The rule that gave the gain, or why there is none"),
+	FS_COLUMN("gain_reason", "GAIN REASON", TEXT, FS_SHOW_WRAP, NULL,
+		  "The same in a sentence, with its assumptions"),
 	FS_COLUMN("offsets", "OFFSETS", INTEGER, 0, NULL, "Distinct sampled offsets"),
 	FS_COLUMN("fields", "FIELDS", TEXT, FS_SHOW_TRUNCATE, NULL, "Sampled fields"),
 	FS_COLUMN("split", "SPLIT", INTEGER, 0, NULL, "Samples that reach into the next line"),
@@ -229,10 +239,33 @@ static int note_hidden(struct fs_options *options, struct fs_error *error)
 	return say_hidden(options, hidden, error);
 }
 
+/* What a reader asks next: is it worth it. */
+static int note_gain(struct fs_options *options, struct fs_error *error)
+{
+	sqlite3_stmt *statement = NULL;
+	int code = 0;
+
+	FS_TRY(fs_database_prepare(options->query,
+				   "SELECT iif(gain_low IS NULL, "
+				   "'what ending the false sharing gives is not told', "
+				   "format('ending all false sharing makes the program %.1f to "
+				   "%.1f times faster', gain_low, gain_high)) || '; --columns "
+				   "rank,gain_lines,gain_reason says why' "
+				   "FROM gain_finding WHERE trace_id = ? AND unit = 0",
+				   &statement, error));
+	sqlite3_bind_int64(statement, 1, options->trace_id);
+	if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0))
+		code = fs_options_note(options, error, "%s",
+				       (const char *)sqlite3_column_text(statement, 0));
+	sqlite3_finalize(statement);
+	return code;
+}
+
 static int prepare(struct fs_options *options, struct fs_error *error)
 {
 	FS_TRY(check_contended(options, error));
-	return note_hidden(options, error);
+	FS_TRY(note_hidden(options, error));
+	return note_gain(options, error);
 }
 
 static const struct fs_listing listing = {

@@ -514,7 +514,7 @@ static int resolve(struct fs_decoder *decoder, const struct observation *seen,
 		thread_space = entry->space;
 		if (!seen->foreign)
 			resolved.code_space = thread_space;
-		decoder->session->threads.threads[entry->thread].samples++;
+		fs_threads_note_sample(&decoder->session->threads, entry->thread, seen->time_ns);
 	} else {
 		decoder->unattributed++;
 	}

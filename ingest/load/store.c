@@ -38,6 +38,8 @@ static int store_trace_row(struct store *store)
 	const struct fs_session *session = store->session;
 	const struct fs_decoder *decoder = store->decoder;
 	const struct fs_host *host = &session->host;
+	const struct fs_threads *threads = &session->threads;
+	bool sliced = threads->first_slice <= threads->last_slice;
 
 	FS_TRY(fs_rows_begin(&store->rows, "trace"));
 	fs_rows_integer(&store->rows, store->facts->id);
@@ -70,6 +72,9 @@ static int store_trace_row(struct store *store)
 	fs_rows_integer(&store->rows, (int64_t)decoder->memory_samples);
 	fs_rows_optional(&store->rows, decoder->memory_samples,
 			 (int64_t)(1ull << decoder->rollup.window_shift));
+	fs_rows_optional(&store->rows, sliced,
+			 (int64_t)((threads->first_slice & ~1ull) << threads->slice_shift));
+	fs_rows_optional(&store->rows, sliced, (int64_t)(1ull << threads->slice_shift));
 	return fs_rows_end(&store->rows);
 }
 
@@ -493,6 +498,9 @@ static int store_threads(struct store *store)
 		fs_rows_optional(&store->rows, thread->end_ns != UINT64_MAX,
 				 (int64_t)thread->end_ns);
 		fs_rows_integer(&store->rows, (int64_t)thread->samples);
+		fs_rows_optional(&store->rows, thread->active, (int64_t)thread->first_sample_ns);
+		fs_rows_optional(&store->rows, thread->active, (int64_t)thread->last_sample_ns);
+		fs_rows_integer(&store->rows, (int64_t)fs_threads_active(threads, (int64_t)i));
 		FS_TRY(fs_rows_end(&store->rows));
 	}
 	FS_TRY(fs_rows_begin(&store->rows, "comm"));

@@ -74,7 +74,8 @@ static void add_fact(struct fs_target *target)
 		fs_sql_run(target->db,
 			   "INSERT INTO trace SELECT 1 + count(*), 'n' || count(*), '', "
 			   "0, '', '', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "
-			   "NULL, NULL, 64, '', NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, NULL "
+			   "NULL, NULL, 64, '', NULL, NULL, NULL, NULL, 1, 0, 0, 0, 0, NULL, "
+			   "NULL, NULL "
 			   "FROM trace; INSERT INTO fact VALUES (1, 'a', 'b')",
 			   NULL),
 		0);

@@ -92,7 +92,7 @@ static int timeline_fill(struct fs_timeline *timeline, struct keyed *keyed, size
 
 int fs_threads_init(struct fs_threads *threads)
 {
-	*threads = (struct fs_threads){ 0 };
+	*threads = (struct fs_threads){ .slice_shift = 10, .first_slice = 1 };
 	timeline_init(&threads->by_tid);
 	timeline_init(&threads->by_task);
 	timeline_init(&threads->by_pid);
@@ -397,4 +397,86 @@ int fs_spaces_find(struct fs_threads *threads, uint32_t pid, uint64_t time_ns, i
 		*ret_to = to;
 	}
 	return 0;
+}
+
+/* ---- activity ---- */
+
+static unsigned int slice_base(const struct fs_threads *threads)
+{
+	return (unsigned int)(threads->first_slice & ~1ull) & 63;
+}
+
+static uint64_t rotate_right(uint64_t bits, unsigned int by)
+{
+	return by ? bits >> by | bits << (64 - by) : bits;
+}
+
+/* Bit i of the result: bit 2 i or 2 i + 1 is set. */
+static uint64_t fold(uint64_t bits)
+{
+	bits = (bits | bits >> 1) & 0x5555555555555555u;
+	bits = (bits | bits >> 1) & 0x3333333333333333u;
+	bits = (bits | bits >> 2) & 0x0f0f0f0f0f0f0f0fu;
+	bits = (bits | bits >> 4) & 0x00ff00ff00ff00ffu;
+	bits = (bits | bits >> 8) & 0x0000ffff0000ffffu;
+	return (bits | bits >> 16) & 0x00000000ffffffffu;
+}
+
+/* Make each slice twice as wide. */
+static void widen_slices(struct fs_threads *threads)
+{
+	unsigned int base = slice_base(threads);
+
+	threads->slice_shift++;
+	threads->first_slice /= 2;
+	threads->last_slice /= 2;
+	for (size_t i = 0; i < threads->count; i++) {
+		uint64_t *active = &threads->threads[i].active;
+
+		if (*active)
+			*active = rotate_right(fold(rotate_right(*active, base)),
+					       (64 - (unsigned int)threads->first_slice) & 63);
+	}
+}
+
+/* The bit of the slice of a time, after slices were made to reach there. */
+static uint64_t slice_bit(struct fs_threads *threads, uint64_t time_ns)
+{
+	uint64_t slice = time_ns >> threads->slice_shift;
+
+	if (slice >= threads->first_slice && slice <= threads->last_slice)
+		return 1ull << (slice & 63);
+	if (threads->first_slice > threads->last_slice)
+		threads->first_slice = threads->last_slice = slice;
+	for (;;) {
+		uint64_t first = slice < threads->first_slice ? slice : threads->first_slice;
+		uint64_t last = slice > threads->last_slice ? slice : threads->last_slice;
+
+		if (last - (first & ~1ull) < 64) {
+			threads->first_slice = first;
+			threads->last_slice = last;
+			return 1ull << (slice & 63);
+		}
+		widen_slices(threads);
+		slice = time_ns >> threads->slice_shift;
+	}
+}
+
+void fs_threads_note_sample(struct fs_threads *threads, int64_t thread, uint64_t time_ns)
+{
+	struct fs_thread *seen = &threads->threads[thread];
+
+	seen->samples++;
+	if (!time_ns)
+		return;
+	if (!seen->first_sample_ns || time_ns < seen->first_sample_ns)
+		seen->first_sample_ns = time_ns;
+	if (time_ns > seen->last_sample_ns)
+		seen->last_sample_ns = time_ns;
+	seen->active |= slice_bit(threads, time_ns);
+}
+
+uint64_t fs_threads_active(const struct fs_threads *threads, int64_t thread)
+{
+	return rotate_right(threads->threads[thread].active, slice_base(threads));
 }

@@ -31,6 +31,8 @@ struct fs_thread {
 	uint64_t end_ns;   /* UINT64_MAX: after it */
 	int64_t comm;	   /* interned last name, FS_NONE: never named */
 	uint64_t samples;
+	uint64_t first_sample_ns, last_sample_ns; /* 0: no sample with a time */
+	uint64_t active; /* bit n % 64: sampled in time slice n; see fs_threads_active() */
 };
 
 struct fs_comm {
@@ -85,6 +87,10 @@ struct fs_threads {
 	struct fs_timeline by_tid;
 	struct fs_timeline by_task; /* key: tid << 32 | pid */
 	struct fs_timeline by_pid;  /* images */
+	/* Time slices of 1 << slice_shift ns, numbered from time 0; at most 64 from the even slice
+	 * at or before the first to the last. */
+	unsigned int slice_shift;
+	uint64_t first_slice, last_slice; /* first > last: none yet */
 };
 
 /* Returns 0 or FS_NOMEM, as all of these. */
@@ -103,5 +109,14 @@ int fs_threads_find(struct fs_threads *threads, uint32_t pid, uint32_t tid, uint
 /* The image that is pid at time_ns, made if nobody has seen it; bounds as above. */
 int fs_spaces_find(struct fs_threads *threads, uint32_t pid, uint64_t time_ns, int64_t *ret_space,
 		   uint64_t *ret_from, uint64_t *ret_to);
+
+/*
+ * Count a sample of a thread, and note that the thread was active then; time_ns 0: not known.
+ * Slices of time double in width as the time grows that the samples span.
+ */
+void fs_threads_note_sample(struct fs_threads *threads, int64_t thread, uint64_t time_ns);
+
+/* When a thread was active: bit i stands for slice first_slice / 2 * 2 + i. */
+uint64_t fs_threads_active(const struct fs_threads *threads, int64_t thread);
 
 #endif

@@ -379,6 +379,51 @@ START_TEST(a_million_events_of_one_tid_are_no_trouble)
 }
 END_TEST
 
+/* Slices widen as the time grows, to either side, and a thread keeps what it was active in. */
+START_TEST(activity_agrees_with_a_list_of_all_samples)
+{
+	enum { SAMPLES = 400, THREADS = 3 };
+	uint64_t random = 7 + (uint64_t)_i;
+	uint64_t times[SAMPLES];
+	struct fs_threads threads;
+	int64_t thread[THREADS];
+	uint64_t expected[THREADS] = { 0 };
+	uint64_t base;
+
+	ck_assert_int_eq(fs_threads_init(&threads), 0);
+	for (uint32_t i = 0; i < THREADS; i++)
+		ck_assert_int_eq(fs_threads_find(&threads, 1, i, 1, &thread[i], NULL, NULL), 0);
+	for (uint32_t i = 0; i < SAMPLES; i++) {
+		/* first a little time, then more and more of it, around the middle */
+		uint64_t range = 1ull << (10 + i * 40 / SAMPLES);
+
+		times[i] = (1ull << 50) + test_below(&random, range) - range / 2;
+		fs_threads_note_sample(&threads, thread[i % THREADS], times[i]);
+	}
+	fs_threads_note_sample(&threads, thread[0], 0); /* not known when */
+	base = threads.first_slice & ~1ull;
+	ck_assert_uint_lt(threads.last_slice - base, 64);
+	ck_assert_uint_ge(threads.last_slice - base, 31); /* no wider than needed */
+	for (uint32_t i = 0; i < SAMPLES; i++)
+		expected[i % THREADS] |= 1ull << ((times[i] >> threads.slice_shift) - base);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		const struct fs_thread *seen = &threads.threads[thread[i]];
+		uint64_t first = UINT64_MAX;
+		uint64_t last = 0;
+
+		ck_assert_uint_eq(fs_threads_active(&threads, thread[i]), expected[i]);
+		for (uint32_t k = i; k < SAMPLES; k += THREADS) {
+			first = times[k] < first ? times[k] : first;
+			last = times[k] > last ? times[k] : last;
+		}
+		ck_assert_uint_eq(seen->first_sample_ns, first);
+		ck_assert_uint_eq(seen->last_sample_ns, last);
+	}
+	ck_assert_uint_eq(threads.threads[thread[0]].samples, SAMPLES / THREADS + 2);
+	fs_threads_free(&threads);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("threads");
@@ -394,6 +439,7 @@ int main(void)
 	tcase_add_test(tests, threads_and_images_only_seen_in_samples_are_made_once);
 	tcase_add_test(tests, a_thread_from_a_sample_hides_no_other);
 	tcase_add_test(tests, lookups_agree_with_looking_at_everything);
+	tcase_add_loop_test(tests, activity_agrees_with_a_list_of_all_samples, 0, 50);
 	tcase_add_loop_test(tests, a_million_events_of_one_tid_are_no_trouble, 0, 3);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);

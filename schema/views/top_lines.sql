@@ -28,8 +28,11 @@
 -- cost_share: share of the run's memory latency that the contention costs; NULL: not computed
 -- cost_low: lower bound, 95 %
 -- cost_high: upper bound, 95 %
--- gain_low: what ending the false sharing would give at least; NULL: not computed
+-- gain_low: how many times faster the program is at least when the false sharing of the line and of the other lines of its object has ended; NULL: gain_reason says why
 -- gain_high: the same, at most
+-- gain_lines: lines that this repair ends
+-- gain_reason_code: the rule that gave the gain, or why there is none; NULL: no false sharing
+-- gain_reason: the same in a sentence, with its assumptions
 -- offsets: distinct sampled offsets
 -- fields: struct fields at those offsets; NULL: not known
 -- split: samples that reach into the next line; NULL: no width is known
@@ -77,8 +80,11 @@ SELECT
 	f.cost_share,
 	f.cost_low,
 	f.cost_high,
-	f.gain_low,
-	f.gain_high,
+	g.gain_low,
+	g.gain_high,
+	g.lines AS gain_lines,
+	g.reason_code AS gain_reason_code,
+	g.reason AS gain_reason,
 	f.offsets,
 	(
 		SELECT group_concat(field, ', ') FROM (
@@ -93,3 +99,4 @@ SELECT
 	f.reason
 FROM line_finding AS f
 LEFT JOIN spaces AS p ON p.id = f.space_id
+LEFT JOIN gain_finding AS g ON g.trace_id = f.trace_id AND g.unit = f.gain_unit
