@@ -18,7 +18,7 @@
 #include "query/layout_model.h"
 #include "query/listing.h"
 
-enum { DEPTH_MAX = 16, NATURAL_MAX = 16, NAME_MAX_BYTES = 256 };
+enum { DEPTH_MAX = 16, NATURAL_MAX = 16, ALIGN_MAX = 1 << 16, NAME_MAX_BYTES = 256 };
 
 static const struct fs_query_column columns[] = {
 	FS_COLUMN("field", "FIELD", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE, NULL,
@@ -46,9 +46,11 @@ struct structure {
 	char *declarations[FS_LAYOUT_FIELDS_MAX]; /* lines of C */
 	bool joined[FS_LAYOUT_FIELDS_MAX];	  /* bit-fields that share bytes */
 	uint64_t natural[FS_LAYOUT_FIELDS_MAX];	  /* alignment without being asked for */
+	uint64_t asked_for[FS_LAYOUT_FIELDS_MAX]; /* alignment that the source asks for, or 0 */
 	uint64_t samples[FS_LAYOUT_FIELDS_MAX], writes[FS_LAYOUT_FIELDS_MAX];
 	size_t field_count;
 	uint64_t align;
+	uint64_t asked; /* that the source asks for, of the whole; 0: none */
 	uint64_t *objects;
 	size_t object_count, object_capacity;
 	struct fs_layout_access *accesses;
@@ -57,12 +59,19 @@ struct structure {
 
 /* ---- the structure ---- */
 
+/* An alignment from the tables; 0: it is none. */
+static uint64_t power_of_two(int64_t value)
+{
+	return value > 0 && value <= ALIGN_MAX && !(value & (value - 1)) ? (uint64_t)value : 0;
+}
+
 static int find_type(struct fs_options *options, const char *wanted, struct structure *structure,
 		     struct fs_error *error)
 {
 	/* the one with most samples, where several binaries have the name */
 	static const char sql[] =
-		"SELECT t.id, t.name, t.size, t.kind, (SELECT sum(d.samples) FROM data_field AS d "
+		"SELECT t.id, t.name, t.size, t.kind, coalesce(t.alignment, 0), (SELECT "
+		"sum(d.samples) FROM data_field AS d "
 		"WHERE d.trace_id = ?1 AND (d.type_id = t.id OR d.type_id IN (SELECT f.type_id "
 		"FROM "
 		"field AS f WHERE f.member_id = t.id AND f.name IS NULL))) AS samples FROM type AS "
@@ -87,6 +96,7 @@ static int find_type(struct fs_options *options, const char *wanted, struct stru
 		snprintf(structure->name, sizeof(structure->name), "%s",
 			 fs_database_text(statement, 1));
 		structure->size = sqlite3_column_int64(statement, 2);
+		structure->asked = power_of_two(sqlite3_column_int64(statement, 4));
 		if (!strcmp(fs_database_text(statement, 3), "union"))
 			code = fs_fail(error, FS_USAGE, "%s is a union: its fields have one place",
 				       structure->name);
@@ -226,6 +236,9 @@ static int take_field(struct fs_options *options, sqlite3_stmt *row, struct stru
 			       "): moving its fields would change what it is for",
 			       structure->name, name, offset);
 	structure->natural[structure->field_count] = align;
+	structure->asked_for[structure->field_count] = power_of_two(sqlite3_column_int64(row, 9));
+	if (align < structure->asked_for[structure->field_count])
+		align = structure->asked_for[structure->field_count];
 	structure->names[structure->field_count] = strdup(name);
 	structure->types[structure->field_count] = strdup(fs_database_text(row, 1));
 	if (!structure->names[structure->field_count] || !structure->types[structure->field_count])
@@ -247,7 +260,7 @@ static void see_alignments(struct structure *structure)
 {
 	uint64_t end = 0;
 
-	structure->align = 1;
+	structure->align = structure->asked ? structure->asked : 1;
 	for (size_t i = 0; i < structure->field_count; i++) {
 		struct fs_layout_field *field = &structure->fields[i];
 		uint64_t natural = (end + field->align - 1) & ~(field->align - 1);
@@ -268,9 +281,10 @@ static int read_fields(struct fs_options *options, struct structure *structure,
 
 	FS_TRY(fs_database_prepare(
 		options->query,
-		"SELECT name, type_name, coalesce(member_id, 0), offset, size, "
-		"coalesce(elements, 0), base_class, bit_size IS NOT NULL, bit_size FROM "
-		"field WHERE type_id = ? AND offset >= 0 AND size >= 0 ORDER BY "
+		"SELECT name, coalesce(declared, type_name), coalesce(member_id, 0), offset, size, "
+		"coalesce(elements, 0), base_class, bit_size IS NOT NULL, bit_size, "
+		"coalesce(alignment, 0) FROM field WHERE type_id = ? AND offset >= 0 AND size >= 0 "
+		"ORDER BY "
 		"offset, idx",
 		&statement, error));
 	sqlite3_bind_int64(statement, 1, structure->type);
@@ -615,9 +629,10 @@ static uint64_t asked_align(const struct structure *structure, const struct fs_l
 	uint64_t align =
 		structure->fields[field].align > line ? structure->fields[field].align : line;
 
-	if (behind(end, natural) == then->offset[field])
+	if (behind(end, natural) == then->offset[field] && !structure->asked_for[field])
 		return 0;
-	while (align > natural && behind(end, align) != then->offset[field])
+	while (align > natural && align > structure->asked_for[field] &&
+	       behind(end, align) != then->offset[field])
 		align /= 2;
 	return align;
 }
@@ -673,9 +688,9 @@ static int print_c(const struct fs_options *options, const struct structure *str
 		print_field(out, structure, then, field, end, line);
 		end = then->offset[field] + structure->fields[field].size;
 	}
-	fprintf(out, "}%s", then->whole ? " __attribute__((aligned(" : "");
-	if (then->whole)
-		fprintf(out, "%" PRIu64 ")))", then->align);
+	fputc('}', out);
+	if (then->whole || structure->asked)
+		fprintf(out, " __attribute__((aligned(%" PRIu64 ")))", then->align);
 	fputs(";\n", out);
 	if (fclose(out)) {
 		free(text);

@@ -11,26 +11,27 @@
 
 enum { DEPTH_MAX = 16 };
 
-/* The name stands behind the last star of "(*", before the brackets of an array, else at the end.
- */
-void fs_layout_declare(FILE *out, const char *type, const char *name, int64_t bits)
+/* Where the name stands: in the innermost "(*...)", before its brackets or its end; else before the
+ * brackets of an array, else at the end. */
+static size_t place_of_name(const char *type)
 {
 	const char *inner = strstr(type, "(*");
-	const char *bracket = strchr(type, '[');
-	size_t length = strlen(type);
 
-	if (inner) {
+	while (inner && inner[1 + strspn(inner + 1, "*")] == '(')
 		inner += 1 + strspn(inner + 1, "*");
-		fprintf(out, "%.*s%s%s", (int)(inner - type), type, name, inner);
-		return;
-	}
-	if (bracket)
-		length = (size_t)(bracket - type);
+	return inner ? (size_t)(inner + strcspn(inner, "[)") - type) : strcspn(type, "[");
+}
+
+void fs_layout_declare(FILE *out, const char *type, const char *name, int64_t bits)
+{
+	size_t place = place_of_name(type);
+	size_t length = place;
+
 	while (length && type[length - 1] == ' ')
 		length--;
 	fprintf(out, "%.*s%s%s%s", (int)length, type,
-		*name && length && type[length - 1] != '*' ? " " : "", name,
-		bracket ? bracket : "");
+		*name && length && type[length - 1] != '*' && type[length - 1] != '&' ? " " : "",
+		name, type + place);
 	if (bits >= 0)
 		fprintf(out, " : %lld", (long long)bits);
 }
@@ -52,11 +53,12 @@ static int write_members(FILE *out, const struct fs_options *options, int64_t ty
 	sqlite3_stmt *row = NULL;
 	int code = 0;
 
-	FS_TRY(fs_database_prepare(options->query,
-				   "SELECT type_name, coalesce(name, ''), coalesce(bit_size, -1), "
-				   "coalesce(member_id, 0) FROM field WHERE type_id = ? AND NOT "
-				   "base_class ORDER BY idx LIMIT 256",
-				   &row, error));
+	FS_TRY(fs_database_prepare(
+		options->query,
+		"SELECT coalesce(declared, type_name), coalesce(name, ''), coalesce(bit_size, -1), "
+		"coalesce(member_id, 0) FROM field WHERE type_id = ? AND NOT "
+		"base_class ORDER BY idx LIMIT 256",
+		&row, error));
 	sqlite3_bind_int64(row, 1, type);
 	while (!code && sqlite3_step(row) == SQLITE_ROW) {
 		code = fs_layout_write_member(
@@ -77,6 +79,12 @@ int fs_layout_write_member(FILE *out, const struct fs_options *options, const ch
 
 	for (int i = 0; i < depth; i++)
 		fputc('\t', out);
+	if (rest && !strncmp(type, "enum", 4)) { /* its constants are not in the tables */
+		snprintf(dimensions, sizeof(dimensions), "unsigned int%s", rest);
+		fs_layout_declare(out, dimensions, name, bits);
+		fputs("; /* of an enumeration without a name */", out);
+		return 0;
+	}
 	if (!rest || !member || depth > DEPTH_MAX) {
 		fs_layout_declare(out, type, name, bits);
 		fputc(';', out);

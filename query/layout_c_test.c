@@ -24,6 +24,11 @@ static const struct {
 	{ "int (*[4])(int)", "table", -1, "int (*table[4])(int)" },
 	{ "int (*)[4]", "row", -1, "int (*row)[4]" },
 	{ "", "x", -1, "x" },
+	{ "int *volatile", "p", -1, "int *volatile p" },
+	{ "void (*const)(void)", "call", -1, "void (*const call)(void)" },
+	{ "int (*(*)(int))(void)", "pick", -1, "int (*(*pick)(int))(void)" },
+	{ "volatile long[7][2]", "grid", -1, "volatile long grid[7][2]" },
+	{ "void (*)(void (*)(int))", "each", -1, "void (*each)(void (*)(int))" },
 };
 
 START_TEST(a_member_as_c)

@@ -379,6 +379,8 @@ static int write_types(struct naming *naming, int64_t next)
 			fs_rows_text(rows, text(naming, dso->types[k].name));
 			fs_rows_text(rows, fs_type_kind_name(dso->types[k].kind));
 			fs_rows_optional(rows, dso->types[k].size, (int64_t)dso->types[k].size);
+			fs_rows_optional(rows, dso->types[k].alignment,
+					 (int64_t)dso->types[k].alignment);
 			FS_TRY(fs_rows_end(rows));
 		}
 	}
@@ -400,9 +402,11 @@ static int write_fields(struct naming *naming, const struct fs_symbol_dso *dso, 
 		fs_rows_integer(rows, index);
 		fs_rows_text(rows, text(naming, field->name));
 		fs_rows_text(rows, text(naming, field->type_name));
+		fs_rows_text(rows, text(naming, field->declared));
 		fs_rows_optional(rows, field->member != FS_SYMBOL_NONE, first + field->member);
 		fs_rows_integer(rows, (int64_t)field->offset);
 		fs_rows_integer(rows, (int64_t)field->size);
+		fs_rows_optional(rows, field->alignment, (int64_t)field->alignment);
 		fs_rows_optional(rows, field->elements, (int64_t)field->elements);
 		fs_rows_optional(rows, field->bit_size, field->bit_offset);
 		fs_rows_optional(rows, field->bit_size, field->bit_size);

@@ -172,6 +172,17 @@ static void complete(struct fs_data_types *types, Dwarf_Die *die)
 		*die = found;
 }
 
+static bool unsigned_of(Dwarf_Die *die, unsigned int name, uint64_t *ret_value)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value))
+		return false;
+	*ret_value = value;
+	return true;
+}
+
 uint32_t fs_data_type_intern(struct fs_data_types *types, Dwarf_Die *die, const char *synonym)
 {
 	uint64_t key;
@@ -201,6 +212,7 @@ uint32_t fs_data_type_intern(struct fs_data_types *types, Dwarf_Die *die, const 
 				       .synonym = synonym };
 	if (!dwarf_aggregate_size(die, &size))
 		type->size = size;
+	unsigned_of(die, DW_AT_alignment, &type->alignment);
 	if (type->kind == FS_TYPE_POINTER || type->kind == FS_TYPE_ARRAY) {
 		uint32_t self = (uint32_t)*number;
 		/* an array's target is its innermost element, however many dimensions it has */
@@ -265,17 +277,6 @@ uint32_t fs_data_type_of(struct fs_data_types *types, Dwarf_Die *die)
 	return fs_data_type_intern(types, &target, synonym);
 }
 
-static bool unsigned_of(Dwarf_Die *die, unsigned int name, uint64_t *ret_value)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Word value;
-
-	if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value))
-		return false;
-	*ret_value = value;
-	return true;
-}
-
 /* DW_AT_data_member_location: a number, or in old DWARF { DW_OP_plus_uconst number }. */
 static uint64_t location_of(Dwarf_Die *die)
 {
@@ -319,12 +320,14 @@ static void read_field(struct fs_data_types *types, Dwarf_Die *die, struct fs_fi
 {
 	const struct fs_data_type *type;
 
-	*field = (struct fs_field){ .name = dwarf_diename(die),
+	*field = (struct fs_field){ .die = *die,
+				    .name = dwarf_diename(die),
 				    .offset = location_of(die),
 				    .type = fs_data_type_of(types, die),
 				    .base_class = dwarf_tag(die) == DW_TAG_inheritance };
 	type = fs_data_type(types, field->type);
 	field->size = type ? type->size : 0;
+	unsigned_of(die, DW_AT_alignment, &field->alignment);
 	read_bits(die, field);
 }
 

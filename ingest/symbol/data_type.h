@@ -26,6 +26,7 @@ struct fs_data_type {
 	enum fs_type_kind kind;
 	bool complete;	     /* not only declared */
 	uint64_t size;	     /* bytes; 0: not known */
+	uint64_t alignment;  /* that the source asks for, DW_AT_alignment; 0: none */
 	uint32_t target;     /* POINTER: pointed to; ARRAY: its element */
 	const char *synonym; /* the typedef it was first reached by; NULL: none */
 };
@@ -44,7 +45,9 @@ struct fs_field {
 	const char *name; /* NULL: a member without one */
 	uint64_t offset;  /* bytes from the start of its type */
 	uint64_t size;
+	uint64_t alignment; /* that the source asks for; 0: none */
 	uint32_t type;
+	Dwarf_Die die;		       /* its entry; addr NULL: the elements of an array */
 	uint16_t bit_offset, bit_size; /* within `offset`; 0 and 0: no bit-field */
 	bool base_class;
 	bool variant; /* of one of several shapes, such as a Rust enumeration has */

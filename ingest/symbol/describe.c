@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/vector.h"
+#include "ingest/symbol/declaration.h"
 
 enum { NAME_MAX_BYTES = 512 };
 
@@ -68,6 +69,7 @@ static int send_type(struct fs_descriptions *descriptions, uint32_t type, uint32
 	if (descriptions->sent.count >= FS_REPLY_TYPES_MAX)
 		return 0;
 	sent.size = known->size;
+	sent.alignment = known->alignment;
 	sent.kind = known->kind;
 	FS_TRY(name_type(descriptions, type, &sent.name));
 	number = fs_table_put(&descriptions->sent, &key, NULL, &added);
@@ -81,6 +83,18 @@ static int send_type(struct fs_descriptions *descriptions, uint32_t type, uint32
 	return 0;
 }
 
+/* The field's type as the source writes it, where that is not its name. */
+static int declare(struct fs_descriptions *descriptions, const struct fs_field *field,
+		   uint32_t *ret_id)
+{
+	char text[NAME_MAX_BYTES];
+	Dwarf_Die die = field->die;
+
+	if (!die.addr || !fs_declaration(&die, text, sizeof(text)))
+		return 0;
+	return fs_describe_text(descriptions, text, strlen(text), ret_id);
+}
+
 /* Send a field of the type with number `owner`; its name may be NULL. */
 static int send_field(struct fs_descriptions *descriptions, uint32_t owner,
 		      const struct fs_field *field)
@@ -91,9 +105,11 @@ static int send_field(struct fs_descriptions *descriptions, uint32_t owner,
 	struct fs_symbol_field sent = {
 		.type = owner,
 		.name = FS_SYMBOL_NONE,
+		.declared = FS_SYMBOL_NONE,
 		.member = FS_SYMBOL_NONE,
 		.offset = field->offset,
 		.size = field->size,
+		.alignment = field->alignment,
 		.bit_offset = field->bit_offset,
 		.bit_size = field->bit_size,
 		.base_class = field->base_class,
@@ -114,6 +130,7 @@ static int send_field(struct fs_descriptions *descriptions, uint32_t owner,
 		FS_TRY(fs_describe_text(descriptions, field->name, strlen(field->name),
 					&sent.name));
 	FS_TRY(name_type(descriptions, field->type, &sent.type_name));
+	FS_TRY(declare(descriptions, field, &sent.declared));
 	fs_reply_field(descriptions->writer, &sent);
 	return 0;
 }

@@ -60,21 +60,24 @@ void fs_reply_code(struct fs_reply_writer *writer, uint32_t query,
 
 void fs_reply_type(struct fs_reply_writer *writer, const struct fs_symbol_type *type)
 {
-	fs_reply_frame(writer, FS_REPLY_TYPE, 16);
+	fs_reply_frame(writer, FS_REPLY_TYPE, 24);
 	fs_reply_u32(writer, type->name);
 	fs_reply_u64(writer, type->size);
+	fs_reply_u64(writer, type->alignment);
 	fs_reply_u32(writer, type->kind);
 }
 
 void fs_reply_field(struct fs_reply_writer *writer, const struct fs_symbol_field *field)
 {
-	fs_reply_frame(writer, FS_REPLY_FIELD, 48);
+	fs_reply_frame(writer, FS_REPLY_FIELD, 60);
 	fs_reply_u32(writer, field->type);
 	fs_reply_u32(writer, field->name);
 	fs_reply_u32(writer, field->type_name);
+	fs_reply_u32(writer, field->declared);
 	fs_reply_u32(writer, field->member);
 	fs_reply_u64(writer, field->offset);
 	fs_reply_u64(writer, field->size);
+	fs_reply_u64(writer, field->alignment);
 	fs_reply_u64(writer, field->elements);
 	fs_reply_u32(writer, (uint32_t)field->bit_offset << 16 | field->bit_size);
 	fs_reply_u32(writer, field->base_class);
@@ -279,10 +282,12 @@ static int read_type(struct fs_reply *reply, struct fs_reader *body)
 	uint32_t kind;
 
 	type.size = fs_read_u64(body);
+	type.alignment = fs_read_u64(body);
 	kind = fs_read_u32(body);
 	type.kind = (enum fs_type_kind)kind;
 	if (body->failed || name == FS_SYMBOL_NONE || !fs_reply_string(reply, name, &type.name) ||
-	    kind >= FS_TYPE_KINDS || type.size > INT64_MAX || dso->type_count >= FS_REPLY_TYPES_MAX)
+	    kind >= FS_TYPE_KINDS || type.size > INT64_MAX || type.alignment > INT64_MAX ||
+	    dso->type_count >= FS_REPLY_TYPES_MAX)
 		return fs_reply_malformed(reply, "a type");
 	FS_TRY(FS_RESERVE(dso->types, dso->type_capacity, dso->type_count + 1));
 	dso->types[dso->type_count++] = type;
@@ -295,14 +300,17 @@ static int read_field(struct fs_reply *reply, struct fs_reader *body)
 	struct fs_symbol_field field;
 	uint32_t name;
 	uint32_t type_name;
+	uint32_t declared;
 	uint32_t bits;
 
 	field.type = fs_read_u32(body);
 	name = fs_read_u32(body);
 	type_name = fs_read_u32(body);
+	declared = fs_read_u32(body);
 	field.member = fs_read_u32(body);
 	field.offset = fs_read_u64(body);
 	field.size = fs_read_u64(body);
+	field.alignment = fs_read_u64(body);
 	field.elements = fs_read_u64(body);
 	bits = fs_read_u32(body);
 	field.bit_offset = (uint16_t)(bits >> 16);
@@ -310,8 +318,9 @@ static int read_field(struct fs_reply *reply, struct fs_reader *body)
 	field.base_class = fs_read_u32(body);
 	if (body->failed || field.type >= dso->type_count || !is_type(dso, field.member) ||
 	    type_name == FS_SYMBOL_NONE || !fs_reply_string(reply, name, &field.name) ||
-	    !fs_reply_string(reply, type_name, &field.type_name) || field.offset > INT64_MAX ||
-	    field.size > INT64_MAX || field.elements > INT64_MAX ||
+	    !fs_reply_string(reply, type_name, &field.type_name) ||
+	    !fs_reply_string(reply, declared, &field.declared) || field.offset > INT64_MAX ||
+	    field.size > INT64_MAX || field.elements > INT64_MAX || field.alignment > INT64_MAX ||
 	    dso->field_count >= FS_REPLY_FIELDS_MAX)
 		return fs_reply_malformed(reply, "a field");
 	FS_TRY(FS_RESERVE(dso->fields, dso->field_capacity, dso->field_count + 1));

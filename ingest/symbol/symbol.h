@@ -137,8 +137,9 @@ struct fs_symbol_result fs_symbol_result_unknown(void);
 
 /* A type of fs_symbol_dso.types. */
 struct fs_symbol_type {
-	uint32_t name; /* interned */
-	uint64_t size; /* bytes; 0: not known */
+	uint32_t name;	    /* interned */
+	uint64_t size;	    /* bytes; 0: not known */
+	uint64_t alignment; /* that the source asks for; 0: none */
 	enum fs_type_kind kind;
 };
 
@@ -148,9 +149,11 @@ struct fs_symbol_field {
 	uint32_t type;	    /* index of its type */
 	uint32_t name;	    /* interned, or FS_SYMBOL_NONE */
 	uint32_t type_name; /* interned */
+	uint32_t declared;  /* interned: the type as the source writes it, or FS_SYMBOL_NONE */
 	uint32_t member;    /* index of the type of it, or of its elements, where that has fields */
 	uint64_t offset, size;
-	uint64_t elements; /* of an array, all dimensions together; 0: no array */
+	uint64_t alignment; /* that the source asks for; 0: none */
+	uint64_t elements;  /* of an array, all dimensions together; 0: no array */
 	uint16_t bit_offset, bit_size;
 	bool base_class;
 };

@@ -28,7 +28,7 @@ as_c()
 	"$FSINGEST" -q --db case.db --symbols "$SAMPLES/bin/$1" "$SAMPLES/$2.data"
 	"$FSQUERY" -q --db case.db layout "$3" --format c | tee layout.h
 	{
-		echo '#include <stddef.h>'
+		printf '#include <%s.h>\n' stdatomic stddef
 		echo 'struct link { struct link *next, *previous; }; struct block_md { int words[8]; };'
 		cat layout.h
 		"$FSQUERY" -q --db case.db layout "$3" --format csv --columns field,new_offset | tail -n +2 |
