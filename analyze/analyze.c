@@ -74,28 +74,39 @@ static int read_number(sqlite3 *db, const char *sql, sqlite3_int64 fallback,
 	return code == SQLITE_ROW || code == SQLITE_DONE ? 0 : fs_sql_fail(db, NULL, error);
 }
 
+/* Tables of which the passes see the rows of one trace, and how a row tells its trace. */
+static const struct narrowed {
+	const char *name, *trace;
+} narrowed[] = {
+	{ "access", "trace_id" },
+	{ "access_window", "trace_id" },
+	{ "line_total", "trace_id" },
+	{ "code_total", "trace_id" },
+	{ "sample", "(SELECT trace_id FROM main.event WHERE id = event_id)" },
+};
+
 /*
  * The first row of a table that belongs to trace_id or a later trace; with past, to a later one
- * only. Traces get rising ids and
- * their rows are appended, so the rows of a trace lie together, in the order of the traces.
+ * only. Traces get rising ids and their rows are appended, so the rows of a trace lie together, in
+ * the order of the traces.
  */
-static int find_first_row(sqlite3 *db, const char *table, sqlite3_int64 trace_id, bool past,
-			  sqlite3_int64 *ret_row, struct fs_error *error)
+static int find_first_row(sqlite3 *db, const struct narrowed *table, sqlite3_int64 trace_id,
+			  bool past, sqlite3_int64 *ret_row, struct fs_error *error)
 {
 	sqlite3_int64 low = 1;
 	sqlite3_int64 high;
-	char sql[160];
+	char sql[256];
 
 	snprintf(sql, sizeof(sql), "SELECT rowid + 1 FROM main.%s ORDER BY rowid DESC LIMIT 1",
-		 table);
+		 table->name);
 	FS_TRY(read_number(db, sql, 1, &high, error));
 	while (low < high) {
 		sqlite3_int64 middle = low + (high - low) / 2;
 		sqlite3_int64 trace;
 
 		snprintf(sql, sizeof(sql),
-			 "SELECT trace_id FROM main.%s WHERE rowid >= %lld ORDER BY rowid LIMIT 1",
-			 table, middle);
+			 "SELECT %s FROM main.%s WHERE rowid >= %lld ORDER BY rowid LIMIT 1",
+			 table->trace, table->name, middle);
 		FS_TRY(read_number(db, sql, INT64_MAX, &trace, error));
 		if (trace < trace_id || (past && trace == trace_id))
 			low = middle + 1;
@@ -106,36 +117,34 @@ static int find_first_row(sqlite3 *db, const char *table, sqlite3_int64 trace_id
 	return 0;
 }
 
-static const char *const rollups[] = { "access", "access_window", "line_total", "code_total" };
-
 /*
- * Let the passes see the roll-ups of one trace only: a temporary view of the table's own name
- * stands before it. Without that each scan would read all traces of the case.
+ * Let the passes see samples and roll-ups of one trace only: a temporary view of the table's own
+ * name stands before it. Without that each scan would read all traces of the case.
  */
-static int narrow_rollups(sqlite3 *db, sqlite3_int64 trace_id, struct fs_error *error)
+static int narrow_tables(sqlite3 *db, sqlite3_int64 trace_id, struct fs_error *error)
 {
-	for (size_t i = 0; i < sizeof(rollups) / sizeof(rollups[0]); i++) {
+	for (size_t i = 0; i < sizeof(narrowed) / sizeof(narrowed[0]); i++) {
 		sqlite3_int64 first;
 		sqlite3_int64 end;
 		char sql[256];
 
-		FS_TRY(find_first_row(db, rollups[i], trace_id, false, &first, error));
-		FS_TRY(find_first_row(db, rollups[i], trace_id, true, &end, error));
+		FS_TRY(find_first_row(db, &narrowed[i], trace_id, false, &first, error));
+		FS_TRY(find_first_row(db, &narrowed[i], trace_id, true, &end, error));
 		snprintf(sql, sizeof(sql),
-			 "CREATE TEMP VIEW %s AS SELECT * FROM main.%s WHERE rowid >= %lld AND "
-			 "rowid < %lld",
-			 rollups[i], rollups[i], first, end);
+			 "CREATE TEMP VIEW %s AS SELECT rowid AS id, * FROM main.%s WHERE rowid >= "
+			 "%lld AND rowid < %lld",
+			 narrowed[i].name, narrowed[i].name, first, end);
 		FS_TRY(fs_sql_run(db, sql, error));
 	}
 	return 0;
 }
 
-static int widen_rollups(sqlite3 *db, struct fs_error *error)
+static int widen_tables(sqlite3 *db, struct fs_error *error)
 {
-	for (size_t i = 0; i < sizeof(rollups) / sizeof(rollups[0]); i++) {
+	for (size_t i = 0; i < sizeof(narrowed) / sizeof(narrowed[0]); i++) {
 		char sql[64];
 
-		snprintf(sql, sizeof(sql), "DROP VIEW IF EXISTS temp.%s", rollups[i]);
+		snprintf(sql, sizeof(sql), "DROP VIEW IF EXISTS temp.%s", narrowed[i].name);
 		FS_TRY(fs_sql_run(db, sql, error));
 	}
 	return 0;
@@ -145,9 +154,9 @@ int fs_analyze(sqlite3 *db, sqlite3_int64 trace_id, struct fs_error *error)
 {
 	FS_TRY(fs_analyze_register(db, error));
 	FS_TRY(delete_findings(db, trace_id, error));
-	FS_TRY(widen_rollups(db, error));
-	FS_TRY(narrow_rollups(db, trace_id, error));
+	FS_TRY(widen_tables(db, error));
+	FS_TRY(narrow_tables(db, trace_id, error));
 	for (const struct fs_pass *pass = fs_passes; pass->name; pass++)
 		FS_TRY(run_pass(db, pass, trace_id, error));
-	return widen_rollups(db, error);
+	return widen_tables(db, error);
 }

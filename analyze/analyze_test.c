@@ -675,6 +675,157 @@ START_TEST(test_sum)
 }
 END_TEST
 
+static void put_space(void)
+{
+	run("INSERT INTO space VALUES (1, 1, 'process', 100, NULL, 'worker', NULL)");
+}
+
+/* A mapping of process 100; path "//anon" is an anonymous one. */
+static void put_map(const char *path, int start, int pages, int time)
+{
+	run("INSERT INTO dso (trace_id, path, kind, symbols, samples) VALUES (1, '%s', 'other', "
+	    "'not_asked', 0)",
+	    path);
+	run("INSERT INTO map VALUES (1, 100, 100, %d, %d, %d, 0, 3, 2, 1, "
+	    "(SELECT max(id) FROM dso))",
+	    time, start, pages << 12);
+}
+
+/* Samples of a thread that address memory by that register. */
+static void put_register(const char *base, int thread, int addr, int samples)
+{
+	run("INSERT INTO code (trace_id, ip, exact, base_register, samples) VALUES (1, 0, 1, '%s', "
+	    "0)",
+	    base);
+	for (int i = 0; i < samples; i++)
+		run("INSERT INTO sample (event_id, thread_id, code_id, space_id, addr) VALUES (%d, "
+		    "%d, (SELECT max(id) FROM code), 1, %d)",
+		    SPE, thread, addr + 8 * i);
+}
+
+/* What is known of the region at an address. */
+static const char *region(int start)
+{
+	char sql[256];
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT name || coalesce(' ' || method, '') || coalesce(' ' || thread_id, '') || "
+		 "iif(confidence IS NULL, '', format(' %%.2f', confidence)) || ' ' || (size >> 12) "
+		 "FROM region "
+		 "WHERE start = %d",
+		 start);
+	return value(sql);
+}
+
+START_TEST(test_stacks)
+{
+	put_space();
+	put_map("//anon", 0x100000, 16, 100);
+	put_map("//anon", 0x200000, 256, 110);
+	put_map("//anon", 0x300000, 16, 120);
+	put_map("[heap]", 0x400000, 16, 130);
+	put_map("//anon", 0x500000, 16, 140);
+	put_map("[stack:102]", 0x600000, 16, 150);
+	put_map("//anon", 0x700000, 16, 160);
+	put_register("sp", 1, 0x108000, 19);
+	put_register("sp", 2, 0x108000, 1);
+	put_register("x0", 2, 0x109000, 50); /* any data */
+	put_register("sp", 1, 0x204000, 5);  /* two stacks in one mapping */
+	put_register("sp", 1, 0x206000, 5);
+	put_register("rsp", 2, 0x240000, 7);
+	put_register("sp", 1, 0x308000, 6); /* one after the other, or not a stack */
+	put_register("sp", 2, 0x308000, 6);
+	put_register("sp", 3, 0x408000, 9); /* a stack of its own making */
+	put_register("sp", 3, 0x908000, 9); /* nothing is mapped there, as far as recorded */
+	put_register("sp", 3, 0x909000, 9);
+	analyze();
+	ck_assert_str_eq(region(0x100000), "stack of thread 101 base_register 1 0.95 16");
+	ck_assert_str_eq(region(0x200000), "anonymous mapping 256");
+	ck_assert_str_eq(region(0x204000), "stack of thread 101 base_register 1 1.00 3");
+	ck_assert_str_eq(region(0x240000), "stack of thread 102 base_register 2 1.00 1");
+	ck_assert_str_eq(region(0x300000), "anonymous mapping 16");
+	ck_assert_str_eq(region(0x308000), "stack of several threads base_register 0.50 1");
+	ck_assert_str_eq(region(0x400000), "heap 16");
+	ck_assert_str_eq(region(0x500000), "anonymous mapping 16");
+	ck_assert_str_eq(region(0x600000), "stack of thread 102 name 2 1.00 16");
+	ck_assert_str_eq(region(0x908000), "stack of thread 103 base_register 3 1.00 2");
+	ck_assert_str_eq(value("SELECT count(*) FROM region"), "11");
+}
+END_TEST
+
+/* Three threads begin behind three mappings; one is known by its accesses, too. */
+START_TEST(test_stacks_by_creation)
+{
+	put_space();
+	put_map("/lib/libc.so", 0x50000, 16, 100);
+	put_map("//anon", 0x100000, 16, 200);
+	put_map("//anon", 0x200000, 16, 400);
+	put_map("//anon", 0x300000, 16, 600);
+	put_map("//anon", 0x400000, 16, 700);
+	run("UPDATE thread SET start_ns = id * 200 + 50 WHERE id < 4");
+	put_register("sp", 1, 0x108000, 3);
+	analyze();
+	ck_assert_str_eq(region(0x100000), "stack of thread 101 base_register 1 1.00 16");
+	ck_assert_str_eq(region(0x200000), "stack of thread 102 creation 2 1.00 16");
+	ck_assert_str_eq(region(0x300000), "stack of thread 103 creation 3 1.00 16");
+	ck_assert_str_eq(region(0x400000), "anonymous mapping 16");
+
+	/* where accesses show another thread's, they are right, and the rest is less sure */
+	run("UPDATE sample SET thread_id = 4");
+	analyze();
+	ck_assert_str_eq(region(0x100000), "stack of thread 104 base_register 4 1.00 16");
+	ck_assert_str_eq(region(0x200000), "stack of thread 102 creation 2 0.00 16");
+
+	/* two were mapped before the first thread began: which is whose is not told */
+	run("DELETE FROM sample; UPDATE map SET time_ns = 201 WHERE addr = 0x200000");
+	analyze();
+	ck_assert_str_eq(region(0x100000), "anonymous mapping 16");
+	ck_assert_str_eq(region(0x200000), "anonymous mapping 16");
+	ck_assert_str_eq(region(0x300000), "stack of thread 103 creation 3 16");
+}
+END_TEST
+
+static const char *place(int addr)
+{
+	char sql[128];
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT kind || ' ' || location FROM data_places WHERE addr = %d", addr);
+	return value(sql);
+}
+
+/* In what each address of a shared line lies; two blocks share one. */
+START_TEST(test_places)
+{
+	put_space();
+	put_map("[heap]", LINE & ~4095, 16, 0);
+	put_map("/lib/libx.so", 0x40000, 4, 0);
+	run("UPDATE map SET pgoff = 0x3000 WHERE addr = 0x40000");
+	put_counter(0, 1, 0, 9);
+	put_counter(24, 2, 0, 9);
+	put_counter(32, 3, 0, 9);
+	put_counter(0x40010 - LINE, 1, 0, 9);
+	put_counter(0x90000 - LINE, 1, 0, 9);
+	run("INSERT INTO function VALUES (9, 1, 'make', NULL, 0, 0); UPDATE code SET function_id = "
+	    "9, file = '/src/x.c', line = 7 WHERE id = %d",
+	    code_of(0, FS_OP_LOAD));
+	run("INSERT INTO heap_block VALUES (1, 1, %d, 16, 101, 0, 10, %d), (1, 1, %d, 16, 101, 20, "
+	    "NULL, %d), (1, 1, %d, 8, 101, 0, 10, NULL), (1, 1, %d, 8, 101, 20, NULL, %d)",
+	    LINE + 16, code_of(0, FS_OP_LOAD), LINE + 16, code_of(0, FS_OP_LOAD), LINE + 32,
+	    LINE + 32, code_of(0, FS_OP_LOAD));
+	finish();
+	ck_assert_str_eq(place(LINE), "heap heap+0x0");
+	ck_assert_str_eq(place(LINE + 24), "block allocated in make at x.c:7 +0x8");
+	ck_assert_str_eq(place(LINE + 32), "block allocated at 2 places");
+	ck_assert_str_eq(place(0x40010), "file /lib/libx.so+0x3010");
+	ck_assert_str_eq(value("SELECT kind || coalesce(location, '-') FROM data_places WHERE addr "
+			       "= 0x90000"),
+			 "unknown-");
+	ck_assert_str_eq(value("SELECT object FROM data_fields WHERE addr = 0x10018"),
+			 "allocated in make at x.c:7 +0x8");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("analyze");
@@ -708,6 +859,9 @@ int main(void)
 	tcase_add_test(cases, test_no_baseline);
 	tcase_add_test(cases, test_functions);
 	tcase_add_test(cases, test_sum);
+	tcase_add_test(cases, test_stacks);
+	tcase_add_test(cases, test_stacks_by_creation);
+	tcase_add_test(cases, test_places);
 	suite_add_tcase(suite, cases);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);

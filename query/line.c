@@ -21,7 +21,7 @@ static const struct fs_query_column columns[] = {
 		  "Field, or variable without fields; rows without samples are its neighbours"),
 	FS_COLUMN("type", "TYPE", TEXT, FS_SHOW_TRUNCATE, NULL, "Type of the object"),
 	FS_COLUMN("object", "OBJECT", TEXT, FS_SHOW_TRUNCATE, NULL,
-		  "Variable, or type and address of the object"),
+		  "Variable, or type and address of the object; else in what it lies"),
 	FS_COLUMN("function", "FUNCTION", TEXT, FS_SHOW_TRUNCATE, NULL, "Function of the code"),
 	FS_COLUMN("code", "FUNCTION", TEXT, FS_SHOW_DEFAULT | FS_SHOW_SUMMARY | FS_SHOW_TRUNCATE,
 		  "iif(samples = 0, NULL, " FS_CODE_NAME("") ")",

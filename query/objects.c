@@ -15,14 +15,16 @@ static const struct fs_query_column columns[] = {
 		"kind", "KIND", TEXT, FS_SHOW_DEFAULT, NULL,
 		"block (of the heap, by what allocates it), variable, instance (of a type), heap, "
 		"stack, "
-		"file, anonymous, kernel, unknown; the last six hold what no object is known for"),
+		"file, shared, anonymous, kernel, unknown; from heap on it is all that no object "
+		"is "
+		"known for"),
 	FS_COLUMN("type", "TYPE", TEXT, FS_SHOW_TRUNCATE, NULL, "Its type"),
 	FS_COLUMN("address", "ADDRESS", ADDRESS, FS_SHOW_DEFAULT, NULL,
 		  "Of its first byte, or of the mapping; empty: a file, or not known"),
 	FS_COLUMN("size", "SIZE", INTEGER, FS_SHOW_DEFAULT, NULL, "Bytes; empty: not known"),
 	FS_COLUMN("region", "REGION", TEXT, FS_SHOW_TRUNCATE | FS_SHOW_TAIL, NULL,
-		  "What is mapped there: a file, [heap], [stack], //anon, kernel; empty: not "
-		  "recorded"),
+		  "What is mapped there: a file, heap, stack of thread T, shared memory, anonymous "
+		  "mapping, kernel; empty: not recorded"),
 	FS_COLUMN("space_id", "SPACE ID", INTEGER, 0, NULL, "space.id"),
 	FS_COLUMN("threads", "THREADS", INTEGER, FS_SHOW_DEFAULT, NULL,
 		  "Threads that share its lines; empty: one, or not known"),
@@ -53,22 +55,6 @@ static const char known_row_sql[] = "SELECT iif(variable, 'variable', 'instance'
 				    "threads, lines, verdict, cost FROM "
 				    "temp.known WHERE space = ? AND start = ? AND name = ?";
 
-/* By what perf and the kernel call mappings that are no files. */
-static const char *kind_of(const char *region)
-{
-	if (!region)
-		return "unknown";
-	if (!strcmp(region, "kernel"))
-		return "kernel";
-	if (!strcmp(region, "[heap]"))
-		return "heap";
-	if (!strncmp(region, "[stack", 6))
-		return "stack";
-	if (!strncmp(region, "//anon", 6) || !strncmp(region, "/anon", 5) || !*region)
-		return "anonymous";
-	return *region == '/' ? "file" : "unknown";
-}
-
 /* The cells of an object that stand in temp.known; they borrow from the statement. */
 static void put_known(sqlite3_stmt *known, const struct fs_place_key *key, const char *name,
 		      struct fs_cell *cells)
@@ -98,13 +84,15 @@ static void put_site(const struct fs_places *places, const struct fs_place_sums 
 		cells[10] = (struct fs_cell){ .kind = FS_CELL_REAL, .real = sums->cost };
 }
 
-static const char *region_of(const struct fs_places *places, const struct fs_place_key *key)
+static const char *region_of(const struct fs_places *places, const struct fs_place_key *key,
+			     const char **ret_kind)
 {
+	*ret_kind = "file";
 	if (key->kind == FS_PLACE_FILE)
 		return fs_interned(&places->names, key->name, NULL);
 	return key->kind == FS_PLACE_SITE
 		       ? NULL
-		       : fs_places_region(places, key->space, (uint64_t)key->start);
+		       : fs_places_region(places, key->space, (uint64_t)key->start, ret_kind);
 }
 
 static int add_row(const struct fs_places *places, size_t index, sqlite3_stmt *known,
@@ -112,14 +100,15 @@ static int add_row(const struct fs_places *places, size_t index, sqlite3_stmt *k
 {
 	const struct fs_place_key *key = fs_table_key(&places->sums, index);
 	const struct fs_place_sums *sums = fs_table_value(&places->sums, index);
-	const char *region = region_of(places, key);
+	const char *kind;
+	const char *region = region_of(places, key, &kind);
 	const char *name = key->kind == FS_PLACE_MAPPING
 				   ? region
 				   : fs_interned(&places->names, key->name, NULL);
 	struct fs_place_texts texts;
 	struct fs_cell cells[OWN_CELLS + FS_PLACE_CELLS] = {
 		[0] = fs_text_cell(name),
-		[1] = fs_text_cell(kind_of(region)),
+		[1] = fs_text_cell(kind),
 		[5] = fs_text_cell(region),
 	};
 	int code;

@@ -12,8 +12,8 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("space", "SPACE", TEXT, FS_SHOW_TRUNCATE, NULL,
 		  "Address space: kernel, or command name and pid"),
 	FS_COLUMN("region", "REGION", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE | FS_SHOW_TAIL, NULL,
-		  "What is mapped there: a file, [heap], [stack], //anon, kernel; empty: not "
-		  "recorded"),
+		  "What is mapped there: a file, heap, stack of thread T, shared memory, anonymous "
+		  "mapping, kernel; empty: not recorded"),
 	FS_PLACE_COLUMNS,
 };
 
@@ -23,6 +23,7 @@ static int add_row(const struct fs_places *places, size_t index, sqlite3_stmt *s
 	const struct fs_place_key *key = fs_table_key(&places->sums, index);
 	struct fs_place_texts texts;
 	struct fs_cell cells[4 + FS_PLACE_CELLS];
+	const char *kind;
 	int code;
 
 	sqlite3_bind_int64(spaces, 1, key->space);
@@ -30,7 +31,7 @@ static int add_row(const struct fs_places *places, size_t index, sqlite3_stmt *s
 	cells[1] = key->space ? fs_integer_cell(key->space) : fs_text_cell(NULL);
 	cells[2] = sqlite3_step(spaces) == SQLITE_ROW ? fs_statement_cell(spaces, 0)
 						      : fs_text_cell(NULL);
-	cells[3] = fs_text_cell(fs_places_region(places, key->space, (uint64_t)key->start));
+	cells[3] = fs_text_cell(fs_places_region(places, key->space, (uint64_t)key->start, &kind));
 	fs_places_cells(places, fs_table_value(&places->sums, index), &texts, cells + 4);
 	code = fs_rows_add(places->options->query, insert, cells, error);
 	sqlite3_reset(spaces);

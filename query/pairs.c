@@ -20,7 +20,7 @@
 			     "Field, or variable without fields"),                                 \
 		FS_COLUMN_IN(s, "type", NULL, TEXT, FS_SHOW_TRUNCATE, NULL, "Type of the object"), \
 		FS_COLUMN_IN(s, "object", NULL, TEXT, FS_SHOW_TRUNCATE, NULL,                      \
-			     "Variable, or type and address of the object"),                       \
+			     "Variable, or type and address of the object; else in what it lies"), \
 		FS_COLUMN_IN(s, "function", NULL, TEXT, FS_SHOW_TRUNCATE, NULL,                    \
 			     "Function with most of this side's samples"),                         \
 		FS_COLUMN_IN(s, "dso", NULL, TEXT, FS_SHOW_TRUNCATE, NULL, "Its binary"),          \

@@ -2,7 +2,8 @@
 /*
  * How it works: one walk over the samples adds each to the page, or to the object, that its
  * address lies in, in a hash table. What an address of a shared line is, the table data_field
- * says; every other address belongs to the mapping that covers it. The advice has two rules, both
+ * says; every other address belongs to the mapping or the stack that covers it, as the table region
+ * says. The advice has two rules, both
  * on shares of samples, and gives the numbers that it rests on.
  */
 #include "query/places.h"
@@ -64,51 +65,51 @@ void fs_places_free(struct fs_places *places)
 	fs_table_free(&places->block_ranges);
 	fs_interner_free(&places->names);
 	free(places->blocks);
-	for (size_t i = 0; i < places->process_count; i++)
-		free(places->processes[i].maps);
-	free(places->processes);
+	for (size_t i = 0; i < places->image_count; i++)
+		free(places->images[i].maps);
+	free(places->images);
 	free(places->ranges);
 }
 
 /* ---- what is known of the trace's memory ---- */
 
-/* Rows come by pid. */
+/* Rows come by space and address. */
 static int add_map(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
 	struct fs_places *places = context;
-	struct fs_place_process *process = NULL;
-	int64_t pid = sqlite3_column_int64(row, 0);
-	const char *path = fs_database_text(row, 3);
+	struct fs_place_image *image = NULL;
+	int64_t space = sqlite3_column_int64(row, 0);
+	const char *name = fs_database_text(row, 3);
+	const char *kind = fs_database_text(row, 4);
 	uint64_t start = (uint64_t)sqlite3_column_int64(row, 1);
-	uint32_t name;
+	struct fs_place_map *map;
 
-	if (places->process_count)
-		process = &places->processes[places->process_count - 1];
-	if (!process || process->pid != pid) {
-		if (FS_RESERVE(places->processes, places->process_capacity,
-			       places->process_count + 1))
+	if (places->image_count)
+		image = &places->images[places->image_count - 1];
+	if (!image || image->space != space) {
+		if (FS_RESERVE(places->images, places->image_capacity, places->image_count + 1))
 			return no_memory(error);
-		process = &places->processes[places->process_count++];
-		*process = (struct fs_place_process){ .pid = pid };
+		image = &places->images[places->image_count++];
+		*image = (struct fs_place_image){ .space = space };
 	}
-	if (fs_intern(&places->names, path, strlen(path), &name) ||
-	    FS_RESERVE(process->maps, process->capacity, process->count + 1))
+	if (FS_RESERVE(image->maps, image->capacity, image->count + 1))
 		return no_memory(error);
-	process->maps[process->count++] = (struct fs_place_map){
-		.start = start,
-		.end = start + (uint64_t)sqlite3_column_int64(row, 2),
-		.name = name,
-	};
+	map = &image->maps[image->count];
+	map->start = start;
+	map->end = start + (uint64_t)sqlite3_column_int64(row, 2);
+	if (fs_intern(&places->names, name, strlen(name), &map->name) ||
+	    fs_intern(&places->names, kind, strlen(kind), &map->kind))
+		return no_memory(error);
+	image->count++;
 	return 0;
 }
 
-static const struct fs_place_process *find_process(const struct fs_places *places, int64_t pid)
+static const struct fs_place_image *find_image(const struct fs_places *places, int64_t space)
 {
-	size_t at = FS_FIRST_AT(places->processes, places->process_count, pid, (uint64_t)pid);
+	size_t at = FS_FIRST_AT(places->images, places->image_count, space, (uint64_t)space);
 
-	return at < places->process_count && places->processes[at].pid == pid
-		       ? &places->processes[at]
-		       : NULL;
+	return at < places->image_count && places->images[at].space == space ? &places->images[at]
+									     : NULL;
 }
 
 /* A process that was forked and mapped nothing itself has what its parent had. */
@@ -116,16 +117,14 @@ static int add_space(void *context, sqlite3_stmt *row, struct fs_error *error)
 {
 	struct fs_places *places = context;
 	int64_t id = sqlite3_column_int64(row, 0);
-	const struct fs_place_process *process = find_process(places, sqlite3_column_int64(row, 1));
+	const struct fs_place_image *image = find_image(places, id);
 	int64_t *index = fs_table_put(&places->spaces, &id, NULL, NULL);
 
 	if (!index)
 		return no_memory(error);
-	if (!process && sqlite3_column_type(row, 2) != SQLITE_NULL)
-		process = find_process(places, sqlite3_column_int64(row, 2));
-	*index = !strcmp(fs_database_text(row, 3), "kernel") ? 0
-		 : process				     ? (process - places->processes) + 1
-							     : -1;
+	if (!image && sqlite3_column_type(row, 1) != SQLITE_NULL)
+		image = find_image(places, sqlite3_column_int64(row, 1));
+	*index = image ? image - places->images : -1;
 	return 0;
 }
 
@@ -201,17 +200,13 @@ static int add_block(void *context, sqlite3_stmt *row, struct fs_error *error)
 
 static int learn(struct fs_places *places, struct fs_error *error)
 {
-	FS_TRY(fs_listing_each(
-		places->options,
-		"SELECT m.pid, m.addr, m.length, d.path FROM map AS m JOIN dso AS d ON d.id = "
-		"m.dso_id WHERE m.trace_id = ?1 AND m.pid >= 0 AND m.length > 0 ORDER BY "
-		"m.pid, m.addr, m.rowid",
-		0, add_map, places, error));
-	FS_TRY(fs_listing_each(
-		places->options,
-		"SELECT s.id, s.pid, p.pid, s.kind FROM space AS s LEFT JOIN space AS p ON p.id "
-		"= s.parent_id WHERE s.trace_id = ?1",
-		0, add_space, places, error));
+	FS_TRY(fs_listing_each(places->options,
+			       "SELECT space_id, start, size, name, kind FROM region WHERE "
+			       "trace_id = ?1 AND size > 0 ORDER BY space_id, start",
+			       0, add_map, places, error));
+	FS_TRY(fs_listing_each(places->options,
+			       "SELECT id, parent_id FROM space WHERE trace_id = ?1", 0, add_space,
+			       places, error));
 	FS_TRY(fs_listing_each(places->options,
 			       "SELECT cpu, node FROM cpu WHERE trace_id = ?1 AND node >= 0", 0,
 			       add_node, places, error));
@@ -225,19 +220,10 @@ static int learn(struct fs_places *places, struct fs_error *error)
 	FS_TRY(fs_listing_each(
 		places->options,
 		"SELECT b.space_id, b.addr, b.size, b.alloc_ns, "
-		"coalesce(b.free_ns, 9223372036854775807), 'allocated ' || coalesce('in ' || "
-		"f.name || coalesce(' at ' || " FS_BASE_NAME(
-			"c.file") " || ':' || c.line, ''), "
-				  "'at ' || " FS_BASE_NAME(
-					  "d.path") " || format('+0x%x', c.offset), "
-						    "'at ' || format('0x%x', c.ip), 'at a place "
-						    "not told') FROM heap_block AS b "
-						    "LEFT JOIN code AS c ON c.id = b.code_id LEFT "
-						    "JOIN function AS f ON f.id = "
-						    "c.function_id LEFT JOIN dso AS d ON d.id = "
-						    "c.dso_id WHERE b.trace_id = ?1 AND "
-						    "b.addr >= 0 AND b.size > 0 ORDER BY "
-						    "b.space_id, b.addr, b.alloc_ns",
+		"coalesce(b.free_ns, 9223372036854775807), coalesce(s.site, 'allocated at a place "
+		"not told') FROM heap_block AS b LEFT JOIN allocation_sites AS s ON s.code_id = "
+		"b.code_id WHERE b.trace_id = ?1 AND b.addr >= 0 AND b.size > 0 ORDER BY "
+		"b.space_id, b.addr, b.alloc_ns",
 		0, add_block, places, error));
 	return fs_listing_each(
 		places->options,
@@ -253,27 +239,26 @@ static const struct fs_place_map *find_map(const struct fs_places *places, int64
 					   uint64_t address)
 {
 	const int64_t *index = fs_table_get(&places->spaces, &space);
-	const struct fs_place_process *process;
+	const struct fs_place_image *image;
 	size_t at;
 
-	if (!index || *index <= 0)
+	if (!index || *index < 0)
 		return NULL;
-	process = &places->processes[*index - 1];
-	at = FS_FIRST_BEHIND(process->maps, process->count, start, address);
+	image = &places->images[*index];
+	at = FS_FIRST_BEHIND(image->maps, image->count, start, address);
 	for (size_t i = 0; i < OVERLAPS && at > 0; i++)
-		if (address < process->maps[--at].end)
-			return &process->maps[at];
+		if (address < image->maps[--at].end)
+			return &image->maps[at];
 	return NULL;
 }
 
-const char *fs_places_region(const struct fs_places *places, int64_t space, uint64_t address)
+const char *fs_places_region(const struct fs_places *places, int64_t space, uint64_t address,
+			     const char **ret_kind)
 {
-	const int64_t *index = fs_table_get(&places->spaces, &space);
 	const struct fs_place_map *map = find_map(places, space, address);
 
-	if (map)
-		return fs_interned(&places->names, map->name, NULL);
-	return index && *index == 0 ? "kernel" : NULL;
+	*ret_kind = map ? fs_interned(&places->names, map->kind, NULL) : "unknown";
+	return map ? fs_interned(&places->names, map->name, NULL) : NULL;
 }
 
 static int64_t home_of(const struct fs_places *places, uint64_t physical)
@@ -284,9 +269,9 @@ static int64_t home_of(const struct fs_places *places, uint64_t physical)
 }
 
 /* A file is mapped in several pieces, and they are one object. */
-static bool is_file(const char *path)
+static bool is_file(const struct fs_places *places, const struct fs_place_map *map)
 {
-	return *path == '/' && strncmp(path, "//anon", 6) != 0;
+	return !strcmp(fs_interned(&places->names, map->kind, NULL), "file");
 }
 
 /*
@@ -341,7 +326,7 @@ static struct fs_place_key key_of(const struct fs_places *places, const struct p
 		return key;
 	}
 	map = find_map(places, at->space, (uint64_t)at->addr);
-	if (map && is_file(fs_interned(&places->names, map->name, NULL))) {
+	if (map && is_file(places, map)) {
 		key.name = map->name;
 		key.kind = FS_PLACE_FILE;
 	} else if (map) {

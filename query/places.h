@@ -39,14 +39,14 @@ struct fs_place_key {
 	uint32_t kind; /* enum fs_place_kind */
 };
 
-/* A mapping of a process, and what it is of. */
+/* From the table region. */
 struct fs_place_map {
 	uint64_t start, end;
-	uint32_t name; /* path, in fs_places.names */
+	uint32_t name, kind; /* in fs_places.names */
 };
 
-struct fs_place_process {
-	int64_t pid;
+struct fs_place_image {
+	int64_t space;
 	struct fs_place_map *maps; /* by start */
 	size_t count, capacity;
 };
@@ -71,14 +71,14 @@ struct fs_places {
 	bool by_object;
 	struct fs_table sums;	 /* struct fs_place_key -> struct fs_place_sums */
 	struct fs_table objects; /* {space, addr} -> struct fs_place_object */
-	struct fs_table spaces;	 /* space.id -> index of its process + 1, 0: the kernel */
+	struct fs_table spaces;	 /* space.id -> index of its image, -1: none */
 	struct fs_table nodes;	 /* CPU -> node */
 	struct fs_place_block *blocks;
 	size_t block_count, block_capacity;
 	struct fs_table block_ranges; /* space.id -> first and number of its blocks */
 	struct fs_interner names;
-	struct fs_place_process *processes;
-	size_t process_count, process_capacity;
+	struct fs_place_image *images; /* by space */
+	size_t image_count, image_capacity;
 	struct fs_memory_range {
 		uint64_t first, last;
 		int64_t node;
@@ -98,9 +98,10 @@ int fs_places_fill(struct fs_places *places, struct fs_error *error);
  * has no time. */
 void fs_places_add_cost(struct fs_places *places, int64_t space, int64_t start, double cost);
 
-/* What lies at an address: "[heap]", "[stack]", a file's path, "kernel", "//anon"; NULL: not
- * known. Valid until more names are added. */
-const char *fs_places_region(const struct fs_places *places, int64_t space, uint64_t address);
+/* What lies at an address, as region.name says; NULL: not known. *ret_kind is region.kind. Both are
+ * valid until more names are added. */
+const char *fs_places_region(const struct fs_places *places, int64_t space, uint64_t address,
+			     const char **ret_kind);
 
 /* The columns that pages and objects share, as fs_query_column rows; their cells in that order. */
 #define FS_PLACE_COLUMNS                                                                           \

@@ -34,7 +34,12 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("confidence", "SURE", TEXT, FS_SHOW_DEFAULT | FS_SHOW_WIDE, NULL,
 		  "high, medium, low"),
 	FS_COLUMN("object", "OBJECT", TEXT, FS_SHOW_TRUNCATE, NULL,
-		  "Sampled variables, or types and addresses of objects; empty: not known"),
+		  "Sampled variables with the line's distance in them, or types and addresses of "
+		  "objects; else in what it lies, as in objects; empty: not known"),
+	FS_COLUMN(
+		"object_kind", "KIND", TEXT, FS_SHOW_TRUNCATE, NULL,
+		"variable, instance (of a type), block (of the heap, by what allocates it), heap, "
+		"stack, file, shared, anonymous, kernel, unknown"),
 	FS_COLUMN("type", "TYPE", TEXT, FS_SHOW_TRUNCATE, NULL, "Types of these objects"),
 	FS_COLUMN("samples", "SAMPLES", INTEGER, FS_SHOW_DEFAULT, NULL, "Samples of the line"),
 	FS_COLUMN("loads", "LOADS", INTEGER, 0, NULL, "Of them, loads"),

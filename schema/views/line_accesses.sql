@@ -12,7 +12,7 @@
 -- op: atomic where the instruction is; else by the record; else by the instruction
 -- field: field accessed, or variable without fields; NULL: not known
 -- type: type of the object
--- object: variable, or type and address of the object
+-- object: variable, or type and address of the object; else in what it lies
 -- function: function of the code
 -- inlined: innermost function that the compiler put into it there; NULL: none, or not known
 -- source_line: source file and line

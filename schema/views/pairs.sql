@@ -12,7 +12,7 @@
 -- a_op: operation
 -- a_field: field, or variable without fields; NULL: not known
 -- a_type: type of the object; NULL: not known
--- a_object: variable, or type and address of the object
+-- a_object: variable, or type and address of the object; else in what it lies
 -- a_function: function with most of this side's samples
 -- a_dso: its binary
 -- a_pc: its code address at run time, hex
@@ -26,7 +26,7 @@
 -- b_op: operation
 -- b_field: field, or variable without fields; NULL: not known
 -- b_type: type of the object; NULL: not known
--- b_object: variable, or type and address of the object
+-- b_object: variable, or type and address of the object; else in what it lies
 -- b_function: function with most of this side's samples
 -- b_dso: its binary
 -- b_pc: its code address at run time, hex

@@ -8,7 +8,8 @@
 -- space: address space: kernel, or command name and pid
 -- verdict: false, true, mixed, private, read-only, unknown
 -- confidence: high, medium, low; NULL: the verdict is unknown
--- object: data object on the line; NULL: not known
+-- object: data objects on the line, of a variable with the distance of the line in it; else in what it lies; NULL: not known
+-- object_kind: kinds of these objects: variable, instance (of a type), block (of the heap, by what allocates it), heap, stack, file, shared, anonymous, kernel, unknown
 -- type: its type; NULL: not known
 -- samples: samples of the line
 -- loads: of them, loads
@@ -50,12 +51,27 @@ SELECT
 	p.name AS space,
 	f.verdict,
 	f.confidence,
-	(
+	coalesce((
 		SELECT group_concat(object, ', ') FROM (
-			SELECT object FROM data_fields AS x
+			SELECT object || iif(kind = 'variable' AND x.addr - x.offset < f.line,
+				printf('+0x%x', f.line - (x.addr - x.offset)), '') AS object, min(x.addr)
+			FROM data_fields AS x
 			WHERE x.trace_id = f.trace_id AND x.space_id IS f.space_id
-				AND x.addr BETWEEN f.line AND f.line + f.size - 1 AND object IS NOT NULL
-			GROUP BY object ORDER BY min(x.addr))) AS object,
+				AND x.addr BETWEEN f.line AND f.line + f.size - 1
+				AND kind IN ('variable', 'instance')
+			GROUP BY x.object ORDER BY min(x.addr))), (
+		SELECT group_concat(location, ', ') FROM (
+			SELECT location, min(x.addr)
+			FROM data_places AS x
+			WHERE x.trace_id = f.trace_id AND x.space_id IS f.space_id
+				AND x.addr BETWEEN f.line AND f.line + f.size - 1
+			GROUP BY place ORDER BY min(x.addr)))) AS object,
+	(
+		SELECT group_concat(kind, ', ') FROM (
+			SELECT kind FROM data_fields AS x
+			WHERE x.trace_id = f.trace_id AND x.space_id IS f.space_id
+				AND x.addr BETWEEN f.line AND f.line + f.size - 1
+			GROUP BY kind ORDER BY min(x.addr))) AS object_kind,
 	(
 		SELECT group_concat(type, ', ') FROM (
 			SELECT type FROM data_fields AS x
