@@ -36,6 +36,8 @@ SELECT e.id, e.role, coalesce(e.role, '') IN ('watch_write', 'watch_access') AS 
        -- writes at the store
        coalesce(e.role, '') = 'load' AND x.store AS write_elsewhere,
        coalesce(e.role, '') = 'store' AND x.load AS load_elsewhere,
+       -- a thread that reads a line is among its samples
+       e.samples > 0 AND coalesce(e.role, '') IN ('load', 'load_store', 'spe', 'ibs_op') AS reads,
        -- how many operations one sample stands for, where the samples do not say
        coalesce(nullif(e.period_sum, 0) * 1.0 / nullif(e.samples, 0), e.sample_period, 1) AS period,
        -- what its data sources tell
@@ -46,16 +48,17 @@ FROM event e,
 JOIN event_sources v ON v.event_id = e.id
 WHERE e.trace_id = :trace;
 
--- Where an access was served: 1 another core's cache, 0 nearer or from memory, NULL not told.
+-- Where an access was served: 1 another core's cache, 0 nearer or from memory, NULL not told. owned:
+-- in L1, or not told, as of stores; where it was slow and did not miss, it waited to own its line.
 DROP TABLE IF EXISTS temp.t_source;
-CREATE TEMP TABLE t_source (id INTEGER PRIMARY KEY, name, missed, transfer, level);
+CREATE TEMP TABLE t_source (id INTEGER PRIMARY KEY, name, missed, transfer, level, owned);
 INSERT INTO t_source
 SELECT id, name,
        CASE WHEN transfer THEN 1
             WHEN name IN ('l3', 'l2_miss', 'l3_miss') THEN 1
             WHEN level = '' THEN NULL
             ELSE 0 END,
-       transfer, level
+       transfer, level, level = 'l1' OR name = 'none'
 FROM source_class;
 
 -- Codes with a locked or atomic sample: then their store samples are atomic too. The instruction
@@ -124,7 +127,7 @@ FROM (SELECT total(CASE WHEN op <> 2 AND NOT load_elsewhere THEN weight * sample
 -- if all of them were misses; the strongest by each kind of evidence.
 DROP TABLE IF EXISTS temp.t_line;
 CREATE TEMP TABLE t_line (id INTEGER PRIMARY KEY, space INTEGER, line INTEGER, size INTEGER,
-    UNIQUE (line, space));
+    pair INTEGER, UNIQUE (line, space, size));
 WITH shared AS MATERIALIZED
        (SELECT coalesce(space_id, -1) AS space, line, transfers, latency_sum,
                stores + atomics AS writes
@@ -143,8 +146,55 @@ WITH shared AS MATERIALIZED
         UNION
         SELECT * FROM (SELECT space, line FROM shared ORDER BY writes DESC, line, space
                        LIMIT (SELECT candidate_lines FROM t_parameter)))
-INSERT INTO t_line (space, line, size)
-SELECT DISTINCT space, line & -line_size, line_size FROM strongest, t_program ORDER BY 2, 1;
+INSERT INTO t_line (space, line, size, pair)
+SELECT DISTINCT space, line & -line_size, line_size, 0 FROM strongest, t_program ORDER BY 2, 1;
+
+-- Two halves of a wide line may belong to two threads: which, only the accesses tell.
+INSERT OR IGNORE INTO t_line (space, line, size, pair)
+SELECT coalesce(space_id, -1), line & -line_size AS wide, line_size, 0
+FROM access, t_program, t_parameter
+WHERE trace_id = :trace AND line_size > 64
+GROUP BY 1, 2
+HAVING min(coalesce(thread_id, -1)) < max(coalesce(thread_id, -1))
+   AND max(op IN (2, 3) OR source IN (SELECT id FROM t_source WHERE transfer))
+   AND sum(samples) >= max(min_miss_samples, min_program_share * operations /
+                                             (SELECT max(period) FROM t_event))
+ORDER BY total(samples) DESC, wide, 1
+LIMIT (SELECT candidate_lines FROM t_parameter);
+
+-- Neighbours that are one line where the hardware moves both: each belongs to a thread of its own,
+-- both are written, at the same time. They are lines of twice the size here, and 20 judges whether
+-- they paid for it.
+INSERT OR IGNORE INTO t_line (space, line, size, pair)
+WITH share AS MATERIALIZED
+       (SELECT coalesce(space_id, -1) AS space, line & -line_size AS line, thread_id,
+               sum(samples) AS samples, total(CASE WHEN op IN (2, 3) THEN samples END) AS writes,
+               min(first_ns) AS first_ns, max(last_ns) AS last_ns
+        FROM access, t_program
+        WHERE trace_id = :trace AND thread_id IS NOT NULL AND op IN (1, 2, 3)
+          AND line_size BETWEEN 64 AND 128
+        GROUP BY 1, 2, 3),
+     -- SQLite takes the other columns from the row of the maximum
+     owned AS MATERIALIZED
+       (SELECT space, line, thread_id, max(samples) AS samples, writes, first_ns, last_ns
+        FROM share, t_parameter
+        GROUP BY space, line
+        HAVING max(samples) >= class_share * sum(samples) AND max(samples) >= min_miss_samples)
+SELECT a.space, a.line, 2 * line_size, 1
+FROM owned a JOIN t_program JOIN owned b ON b.space = a.space AND b.line = a.line + line_size
+WHERE a.line & line_size = 0 AND a.thread_id <> b.thread_id AND a.writes > 0 AND b.writes > 0
+  AND (a.first_ns IS NULL OR b.first_ns IS NULL OR
+       (a.first_ns <= b.last_ns AND b.first_ns <= a.last_ns))
+ORDER BY min(a.writes, b.writes) DESC, a.line, a.space
+LIMIT (SELECT candidate_lines FROM t_parameter);
+
+-- The lines of the roll-ups, of 64 bytes, that each of them is made of.
+DROP TABLE IF EXISTS temp.t_line_part;
+CREATE TEMP TABLE t_line_part (line INTEGER, space INTEGER, line_id INTEGER,
+    PRIMARY KEY (line, space, line_id)) WITHOUT ROWID;
+INSERT INTO t_line_part
+SELECT l.line + 64 * k.value, l.space, l.id
+FROM t_line l JOIN json_each('[0, 1, 2, 3]') k ON k.value < max(1, l.size / 64);
 
 -- Their accesses, one row per place, code, operation, thread and CPU.
 DROP TABLE IF EXISTS temp.t_cell;
@@ -182,12 +232,12 @@ FROM (SELECT l.id AS line_id, a.addr - l.line AS offset,
              k.site, a.samples,
              CASE WHEN a.period > 0 THEN a.period * 1.0 / a.samples ELSE e.period END AS weight,
              (a.op IN (2, 3) OR k.op = 3) AND NOT e.write_elsewhere AS writing,
-             CASE WHEN s.transfer THEN a.samples
+             CASE WHEN s.transfer OR (l.pair AND s.name = 'l1_miss') THEN a.samples
                   WHEN e.load_elsewhere AND k.op = 3 THEN 0
-                  WHEN s.missed IS NOT NULL THEN s.missed * a.samples
-                  WHEN a.l1_misses > 0 THEN a.l1_misses
-                  WHEN NOT e.sees_source AND a.latency_samples > 0 AND
-                       coalesce(bc.base, bo.base) IS NOT NULL
+                  WHEN s.missed IS NOT NULL AND NOT l.pair THEN s.missed * a.samples
+                  WHEN a.l1_misses > 0 AND NOT l.pair THEN a.l1_misses
+                  WHEN iif(l.pair, s.owned AND a.l1_misses = 0, NOT e.sees_source) AND
+                       a.latency_samples > 0 AND coalesce(bc.base, bo.base) IS NOT NULL
                   THEN histogram_above(a.latency_histogram, coalesce(bc.base, bo.base) *
                                        (SELECT slow_factor FROM t_parameter))
                   ELSE 0 END AS misses,
@@ -201,8 +251,8 @@ FROM (SELECT l.id AS line_id, a.addr - l.line AS offset,
              coalesce(bc.base, bo.base) AS base, a.first_ns, a.last_ns,
              (SELECT assumed_hit_cycles FROM t_parameter) AS assumed_hit_cycles
       FROM access a
-           CROSS JOIN t_line l ON l.line = a.line & -(SELECT line_size FROM t_program)
-               AND l.space = coalesce(a.space_id, -1)
+           CROSS JOIN t_line_part p ON p.line = a.line AND p.space = coalesce(a.space_id, -1)
+           CROSS JOIN t_line l ON l.id = p.line_id
            JOIN t_event e ON e.id = a.event_id
            JOIN t_source s ON s.id = a.source
            LEFT JOIN t_code k ON k.id = a.code_id
@@ -230,8 +280,8 @@ FROM (SELECT line_id, offset, code_id, thread_id, cpu, width, site, weight, kind
                    total(CASE WHEN e.role = 'watch_access' THEN a.samples END) AS any_access,
                    total(CASE WHEN e.role = 'watch_write' THEN a.samples END) AS writes
             FROM access a
-                 CROSS JOIN t_line l ON l.line = a.line & -(SELECT line_size FROM t_program)
-                     AND l.space = coalesce(a.space_id, -1)
+                 CROSS JOIN t_line_part p ON p.line = a.line AND p.space = coalesce(a.space_id, -1)
+                 CROSS JOIN t_line l ON l.id = p.line_id AND NOT l.pair
                  JOIN t_event e ON e.id = a.event_id
                  LEFT JOIN t_code k ON k.id = a.code_id
             WHERE a.trace_id = :trace AND e.watch
@@ -239,6 +289,51 @@ FROM (SELECT line_id, offset, code_id, thread_id, cpu, width, site, weight, kind
            (SELECT 1 AS op UNION ALL SELECT 2 UNION ALL SELECT 3) kind
       WHERE kind.op = CASE WHEN code_op IN (2, 3) THEN code_op WHEN kind.op = 1 THEN 1 ELSE 2 END)
 WHERE samples > 0;
+
+-- Samples that a pair of neighbours would count as misses at the rate of the same code elsewhere, or
+-- of the program: want of room, interrupts and threads that move between CPUs make such misses, too.
+DROP TABLE IF EXISTS temp.t_elsewhere;
+CREATE TEMP TABLE t_elsewhere (op INTEGER, code_id INTEGER, samples, misses,
+    PRIMARY KEY (op, code_id)) WITHOUT ROWID;
+WITH part AS
+       (SELECT 1 AS sign, event_id, op, code_id, source, samples, latency_samples, latency_histogram
+        FROM code_total WHERE trace_id = :trace
+        UNION ALL
+        SELECT -1, event_id, op, code_id, source, samples, latency_samples, latency_histogram
+        FROM access
+        WHERE trace_id = :trace AND (line, coalesce(space_id, -1)) IN
+              (SELECT line, space FROM t_line_part)),
+     missing AS MATERIALIZED
+       (SELECT CASE WHEN k.op = 3 THEN 3 ELSE t.op END AS op, coalesce(t.code_id, -1) AS code_id,
+               sum(sign * samples) AS samples,
+               total(sign * CASE WHEN s.transfer OR s.name = 'l1_miss' THEN samples
+                            WHEN s.owned AND latency_samples > 0 AND
+                                 coalesce(bc.base, bo.base) IS NOT NULL
+                            THEN histogram_above(latency_histogram,
+                                                 coalesce(bc.base, bo.base) * slow_factor)
+                            ELSE 0 END) AS misses
+        FROM part t JOIN t_event e ON e.id = t.event_id JOIN t_source s ON s.id = t.source
+             LEFT JOIN t_code k ON k.id = t.code_id
+             LEFT JOIN t_base bc ON bc.event_id = t.event_id AND bc.op = t.op
+                 AND bc.code_id = t.code_id
+             LEFT JOIN t_base bo ON bo.event_id = t.event_id AND bo.op = t.op AND bo.code_id = -1,
+             t_parameter
+        WHERE NOT e.watch AND EXISTS (SELECT 1 FROM t_line WHERE pair)
+        GROUP BY 1, 2)
+INSERT INTO t_elsewhere
+SELECT op, code_id, samples, misses FROM missing
+WHERE code_id >= 0 AND samples >= (SELECT min_base_samples FROM t_parameter)
+UNION ALL
+SELECT op, -1, sum(samples), sum(misses) FROM missing GROUP BY op HAVING sum(samples) > 0;
+DROP TABLE IF EXISTS temp.t_expected;
+CREATE TEMP TABLE t_expected (line_id INTEGER PRIMARY KEY, samples);
+INSERT INTO t_expected
+SELECT c.line_id, total(c.samples * max(0, coalesce(k.misses / k.samples, o.misses / o.samples)))
+FROM t_cell c JOIN t_line l ON l.id = c.line_id
+     LEFT JOIN t_elsewhere k ON k.op = c.op AND k.code_id = c.code_id
+     LEFT JOIN t_elsewhere o ON o.op = c.op AND o.code_id = -1
+WHERE l.pair
+GROUP BY c.line_id;
 
 -- Cores of the cells: two SMT threads share one cache. Without a CPU the thread stands for it.
 DROP TABLE IF EXISTS temp.t_core;
@@ -262,8 +357,8 @@ INSERT INTO t_use
 SELECT l.id, w.addr - l.line, coalesce(w.thread_id, -1),
        bit_or(1 << min(max((w.window - f.first) * f.slices / f.span, 0), 62))
 FROM access_window w
-     CROSS JOIN t_line l ON l.line = w.line & -(SELECT line_size FROM t_program)
-         AND l.space = coalesce(w.space_id, -1)
+     CROSS JOIN t_line_part p ON p.line = w.line AND p.space = coalesce(w.space_id, -1)
+     CROSS JOIN t_line l ON l.id = p.line_id
      CROSS JOIN t_life f ON f.line_id = l.id
 WHERE w.trace_id = :trace
 GROUP BY 1, 2, 3;

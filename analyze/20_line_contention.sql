@@ -2,8 +2,11 @@
 --
 -- false or true: at least class_share of the attributed misses found other bytes, or the same
 -- bytes, written by another core. mixed: neither, or both classes are established and the share is
--- within a standard error of the limit (mixed claims less). Otherwise unknown; reason_code says
--- why:
+-- within a standard error of the limit (mixed claims less). adjacent: two lines side by side, each
+-- of a thread of its own, that are not contended by themselves and yet pass between caches or are
+-- waited for slow_factor times as often as the same code waits elsewhere; latent: the same where
+-- nothing tells that, on a CPU that moves such lines together (line_pairs). Otherwise unknown;
+-- reason_code says why:
 --     writer_not_sampled  misses, but no write of another core was sampled
 --     threads_unknown     misses, but the file does not tell the threads
 --     no_overlap          another core wrote, but never while the missing threads used the line
@@ -44,6 +47,19 @@ SELECT m.line_id, sum(m.misses), sum(m.operations),
 FROM t_missing m JOIN t_side s ON s.id = m.side_id LEFT JOIN t_attributed a ON a.missing_id = m.id
 GROUP BY m.line_id;
 
+-- What the CPU moves together, where that is known.
+DROP TABLE IF EXISTS temp.t_line_pair;
+CREATE TEMP TABLE t_line_pair AS
+SELECT p.cpu, p.bytes, p.why
+FROM (SELECT lower(coalesce(t.cpuid,
+                            (SELECT printf('0x%016x', midr) FROM cpu
+                             WHERE trace_id = :trace AND midr IS NOT NULL
+                             GROUP BY midr ORDER BY count(*) DESC LIMIT 1),
+                            t.arch, '')) AS cpuid
+      FROM trace t WHERE t.id = :trace)
+     JOIN line_pairs p ON cpuid GLOB p.pattern
+ORDER BY p.rank LIMIT 1;
+
 DROP TABLE IF EXISTS temp.t_verdict;
 CREATE TEMP TABLE t_verdict (line_id INTEGER PRIMARY KEY, verdict, reason_code, share,
     writes_sampled, places_written, writes_needed, writer_sampled, confidence, cost);
@@ -70,8 +86,13 @@ WITH writer AS MATERIALIZED
                t.method <> 1 AND
                (e.operations * (1 - 1 / sqrt(max(e.n, 1))) < p.min_program_share * g.operations OR
                 (NOT t.hits_hidden AND e.operations < p.min_line_share * t.operations)) AS rare,
+               l.pair, coalesce(x.samples, 0) AS expected,
+               -- another thread that read the line, and made its owner wait, would be seen
+               e.operations >= p.min_miss_samples * (SELECT max(period) FROM t_event WHERE reads)
+                   AS readers_visible,
                p.*
-        FROM t_total t LEFT JOIN t_evidence e USING (line_id) LEFT JOIN writer w USING (line_id),
+        FROM t_total t JOIN t_line l ON l.id = t.line_id LEFT JOIN t_evidence e USING (line_id)
+             LEFT JOIN writer w USING (line_id) LEFT JOIN t_expected x USING (line_id),
              t_parameter p, t_program g),
      rated AS
        (SELECT *, -- never 0: at least what one miss of the other class would give
@@ -80,7 +101,12 @@ WITH writer AS MATERIALIZED
                min(n_true, n_attributed - n_true) >= min_miss_samples AS both_seen
         FROM facts),
      judged AS
-       (SELECT *, CASE WHEN writes = 0 AND few THEN 'read_only'
+       (SELECT *, CASE WHEN pair AND NOT few AND NOT rare AND n >= slow_factor * expected
+                            AND coalesce(readers_visible, 0) AND n_attributed >= min_miss_samples
+                            AND share <= 1 - class_share
+                       THEN 'neighbour_written'
+                       WHEN pair THEN 'neighbours'
+                       WHEN writes = 0 AND few THEN 'read_only'
                        WHEN few AND visible < min_miss_samples THEN 'too_few_samples'
                        WHEN few OR rare THEN 'below_threshold'
                        WHEN threads = 0 THEN 'threads_unknown'
@@ -103,9 +129,12 @@ SELECT line_id,
        WHEN 'same_bytes_written' THEN 'true'
        WHEN 'both_classes' THEN 'mixed'
        WHEN 'read_only' THEN 'read-only'
+       WHEN 'neighbour_written' THEN 'adjacent'
+       WHEN 'neighbours' THEN 'latent'
        ELSE 'unknown' END,
        reason_code, share, writes_sampled, places_written, writes_needed, writer_sampled,
-       CASE WHEN reason_code NOT IN ('other_bytes_written', 'same_bytes_written', 'both_classes')
+       CASE WHEN reason_code NOT IN ('other_bytes_written', 'same_bytes_written', 'both_classes',
+                                     'neighbour_written')
             THEN NULL
             WHEN method = 1 THEN 'medium'
             WHEN min(n_attributed, writes_sampled) < confident_samples / 3 OR method = 2 OR
@@ -113,6 +142,7 @@ SELECT line_id,
                  unknown_width > 0.5 * n OR n_attributed < 0.5 * n
             THEN 'low'
             WHEN min(n_attributed, writes_sampled) < confident_samples OR
+                 (pair AND NOT EXISTS (SELECT 1 FROM t_line_pair)) OR
                  unknown_width > (1 - confident_share) * n OR n_attributed < confident_share * n OR
                  min(abs(share - class_share), abs(share - 1 + class_share)) < 2 * deviation
             THEN 'medium'
@@ -122,14 +152,32 @@ FROM (SELECT *, iif(reason_code = 'both_classes', min_miss_samples, min_writes_p
                     AS writes_needed
       FROM judged);
 
+-- Neighbours count where neither line is contended by itself. Those that paid for it stand for both
+-- lines; of the others those are worth a word where the CPU moves such lines together and the
+-- capture, without sources and latencies, could not have told.
+DELETE FROM t_verdict
+WHERE line_id IN (SELECT l.id FROM t_line l JOIN t_line h ON h.space = l.space AND NOT h.pair
+                      AND h.line BETWEEN l.line AND l.line + l.size - 1
+                      JOIN t_verdict v ON v.line_id = h.id
+                  WHERE l.pair AND (v.confidence IS NOT NULL OR v.reason_code IN
+                            ('writer_not_sampled', 'threads_unknown', 'no_overlap')))
+   OR (reason_code = 'neighbours' AND
+       ((SELECT method <> 2 OR latency_samples > 0 FROM t_total t
+         WHERE t.line_id = t_verdict.line_id) OR
+        (SELECT size FROM t_line WHERE id = line_id) IS NOT (SELECT bytes FROM t_line_pair)));
+DELETE FROM t_verdict
+WHERE line_id IN (SELECT h.id FROM t_verdict v JOIN t_line l ON l.id = v.line_id
+                      JOIN t_line h ON h.space = l.space AND NOT h.pair
+                      AND h.line BETWEEN l.line AND l.line + l.size - 1
+                  WHERE v.reason_code = 'neighbour_written');
+
 DROP TABLE IF EXISTS temp.t_p95;
 CREATE TEMP TABLE t_p95 (line_id INTEGER PRIMARY KEY, latency);
 INSERT INTO t_p95
 SELECT CAST(key AS INTEGER), value
-FROM json_each((SELECT quantiles_by(l.id, a.latency_histogram, 0.95)
+FROM json_each((SELECT quantiles_by(l.line_id, a.latency_histogram, 0.95)
                 FROM access a
-                     CROSS JOIN t_line l ON l.line = a.line & -(SELECT line_size FROM t_program)
-                         AND l.space = coalesce(a.space_id, -1)
+                     CROSS JOIN t_line_part l ON l.line = a.line AND l.space = coalesce(a.space_id, -1)
                 WHERE a.trace_id = :trace));
 
 -- Lines of one thread, or never written: reported by latency, so that the list also says what
@@ -152,7 +200,10 @@ SELECT nullif(p.space, -1) AS space_id, p.line, p.size, sum(t.samples) AS sample
 FROM line_total t CROSS JOIN picked p ON p.line = t.line & -(SELECT line_size FROM t_program)
     AND p.space = coalesce(t.space_id, -1)
 WHERE t.trace_id = :trace AND
-      NOT EXISTS (SELECT 1 FROM t_line l WHERE l.line = p.line AND l.space = p.space)
+      NOT EXISTS (SELECT 1 FROM t_line_part h JOIN t_line l ON l.id = h.line_id
+                  WHERE h.line = p.line AND h.space = p.space
+                    AND (NOT l.pair OR EXISTS (SELECT 1 FROM t_verdict v WHERE v.line_id = l.id
+                                               AND v.reason_code = 'neighbour_written')))
 GROUP BY p.space, p.line
 -- two halves of a wide line may belong to two threads
 HAVING count(*) = 1 OR sum(t.stores + t.atomics) = 0;
@@ -183,6 +234,17 @@ SELECT v.line_id,
                   coalesce(e.n, 0), t.samples, 100 * coalesce(e.operations, 0) / g.operations,
                   100 * coalesce(e.operations, 0) / t.operations, 100 * p.min_program_share,
                   100 * p.min_line_share)
+       WHEN 'neighbours' THEN
+           format('Two lines side by side, each written by a thread of its own, and %s moves ' ||
+                  'both at once: %s; whether they pay for it, samples without data source and ' ||
+                  'latency do not tell', c.cpu, c.why)
+       WHEN 'neighbour_written' THEN
+           format('Two lines side by side, each of a thread of its own: %d of %d samples ' ||
+                  'missed them or waited to own them, while the other line was written, and ' ||
+                  'by what the same code does elsewhere %.1f would; %s', round(e.n), t.samples,
+                  coalesce(x.samples, 0),
+                  coalesce(c.cpu || ' moves both at once: ' || c.why,
+                           'that this CPU moves both at once is not known otherwise'))
        WHEN 'writer_not_sampled' THEN
            format('%d %s, but no store or atomic of another CPU on this line was sampled, ' ||
                   'so whose bytes were written is not known', e.n,
@@ -219,7 +281,8 @@ SELECT v.line_id,
                   THEN '; no time stamps: overlap in time was not checked' ELSE '' END)
        END
 FROM t_verdict v JOIN t_total t USING (line_id) LEFT JOIN t_evidence e USING (line_id)
-     LEFT JOIN t_life f USING (line_id), t_parameter p, t_program g;
+     LEFT JOIN t_life f USING (line_id) LEFT JOIN t_expected x USING (line_id)
+     LEFT JOIN t_line_pair c, t_parameter p, t_program g;
 
 -- tier 0: contention, or evidence of it without a writer; 1: nothing established; 2: quiet lines.
 INSERT INTO line_finding
@@ -255,7 +318,7 @@ FROM (SELECT CASE WHEN v.confidence IS NOT NULL THEN 0
              t.offsets, t.split, v.writer_sampled,
              CASE WHEN t.method = 1 THEN 'access_order'
                   WHEN t.transfers > 0 THEN 'transfer'
-                  WHEN t.misses > 0 AND t.method = 2 THEN 'latency'
+                  WHEN t.misses > 0 AND (t.method = 2 OR (l.pair AND t.costed > 0)) THEN 'latency'
                   WHEN t.misses > 0 THEN 'l1_miss' END AS evidence,
              v.reason_code, r.text AS reason
       FROM t_verdict v JOIN t_total t USING (line_id) JOIN t_line l ON l.id = v.line_id

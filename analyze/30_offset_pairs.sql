@@ -29,7 +29,7 @@ FROM (SELECT m.line_id, min(m.side_id, t.side_id) AS a, max(m.side_id, t.side_id
       FROM t_verdict v CROSS JOIN t_missing m ON m.line_id = v.line_id
            CROSS JOIN t_attributed r ON r.missing_id = m.id
            CROSS JOIN t_meeting t ON t.missing_id = m.id
-      WHERE v.verdict IN ('false', 'true', 'mixed')
+      WHERE v.verdict IN ('false', 'true', 'mixed', 'adjacent')
       GROUP BY m.line_id, a, b)
 WHERE score > 0;
 DELETE FROM t_pair WHERE share < (SELECT min_pair_share FROM t_parameter)
@@ -117,9 +117,10 @@ SELECT :trace, row_number() OVER (ORDER BY p.score DESC, l.line, l.space, p.a, p
        popcount(p.slices), p.score, p.cost, p.cost - 2 * abs(p.cost) / sqrt(p.misses),
        p.cost + 2 * abs(p.cost) / sqrt(p.misses), p.misses,
        CASE WHEN t.method = 1 THEN 'access_order' WHEN t.transfers > 0 THEN 'transfer'
-            WHEN t.method = 2 THEN 'latency' ELSE 'l1_miss' END,
-       CASE p.class WHEN 'FS' THEN 'false' ELSE 'true' END,
-       CASE p.class WHEN 'FS' THEN 'disjoint_bytes' ELSE 'common_bytes' END,
+            WHEN t.method = 2 OR (l.pair AND t.costed > 0) THEN 'latency' ELSE 'l1_miss' END,
+       CASE WHEN p.class <> 'FS' THEN 'true' WHEN l.pair THEN 'adjacent' ELSE 'false' END,
+       CASE WHEN p.class <> 'FS' THEN 'common_bytes' WHEN l.pair THEN 'neighbouring_lines'
+            ELSE 'disjoint_bytes' END,
        format('%s; %.0f %% of the line''s %s (%.1f samples%s), %d of %d time slices shared%s',
               CASE p.class WHEN 'FS' THEN 'Different bytes' ELSE 'Common bytes' END,
               100 * p.share, iif(t.method = 1, 'sampled accesses fit this pair',
@@ -143,7 +144,11 @@ DROP TABLE t_source;
 DROP TABLE t_code;
 DROP TABLE t_base;
 DROP TABLE t_line;
+DROP TABLE t_line_part;
+DROP TABLE t_line_pair;
 DROP TABLE t_cell;
+DROP TABLE t_elsewhere;
+DROP TABLE t_expected;
 DROP TABLE t_core;
 DROP TABLE t_life;
 DROP TABLE t_use;

@@ -145,7 +145,7 @@ WITH RECURSIVE
     FROM line_finding l JOIN t_spot s ON s.space = coalesce(l.space_id, -1)
          AND s.addr BETWEEN l.line AND l.line + l.size - 1
          JOIN t_choice c ON c.spot = s.id
-    WHERE l.trace_id = :trace AND l.verdict IN ('false', 'true', 'mixed') AND c.type IS NOT NULL),
+    WHERE l.trace_id = :trace AND l.verdict IN ('false', 'true', 'mixed', 'adjacent') AND c.type IS NOT NULL),
   walk (space, line, size, type, base, variable, at, length, path, type_name, member, depth) AS (
     SELECT space, line, h.size, h.type, base, variable, base, t.size, '', t.name, h.type, 0
     FROM here h JOIN type t ON t.id = h.type

@@ -123,14 +123,14 @@ static void put(struct use use)
 	run("INSERT INTO access VALUES (1, 1, %d, %d, NULL, %d, %d, %d, %d, %d, %d, %d, %d * "
 	    "(SELECT "
 	    "sample_period FROM event WHERE id = %d), %d, 0, %d, %d, %d, x'%s', %lld, %lld)",
-	    LINE, LINE + use.offset, use.event, use.op, code, use.thread, use.thread, use.source,
+	    LINE + (use.offset & ~63), LINE + use.offset, use.event, use.op, code, use.thread, use.thread, use.source,
 	    use.samples, use.samples, use.event, missed ? use.samples : 0,
 	    use.latency ? use.samples : 0, use.latency * use.samples, use.latency,
 	    use.latency ? hex : "", (long long)use.first * WINDOW,
 	    (long long)use.last * WINDOW + WINDOW - 1);
 	for (int i = 0; i < windows; i++)
 		run("INSERT INTO access_window VALUES (1, 1, %d, %d, %d, %d, %d, %d, %d, 0, 0)",
-		    LINE, LINE + use.offset, use.op, code, use.thread, use.first + i,
+		    LINE + (use.offset & ~63), LINE + use.offset, use.op, code, use.thread, use.first + i,
 		    use.samples / windows ? use.samples / windows : 1);
 }
 
@@ -330,6 +330,131 @@ START_TEST(test_mixed)
 	finish();
 	ck_assert_str_eq(finding("verdict"), "mixed");
 	ck_assert_str_eq(value("SELECT count(DISTINCT class) FROM pair_finding"), "2");
+}
+END_TEST
+
+/* A thread that owns its line in L1, and of whose stores some wait for it. */
+static void put_neighbour(int offset, int thread, int waiting, int first, int last)
+{
+	put((struct use){ SPE, offset, FS_OP_LOAD, thread, FS_SOURCE_L1, 100, 4, first, last });
+	put((struct use){ SPE, offset, FS_OP_STORE, thread, FS_SOURCE_NONE, 100 - waiting, 4, first,
+			  last });
+	if (waiting)
+		put((struct use){ SPE, offset, FS_OP_STORE, thread, FS_SOURCE_NONE, waiting, 300,
+				  first, last });
+}
+
+/* The same code elsewhere: so many of a thousand stores are slow. */
+static void put_elsewhere(int slow)
+{
+	put((struct use){ SPE, 4096, FS_OP_STORE, 3, FS_SOURCE_NONE, 1000 - slow, 4, 0, 49 });
+	if (slow)
+		put((struct use){ SPE, 4096, FS_OP_STORE, 3, FS_SOURCE_NONE, slow, 300, 0, 49 });
+}
+
+START_TEST(test_neighbours_that_wait)
+{
+	put_neighbour(0, 1, 20, 0, 49);
+	put_neighbour(64, 2, 20, 0, 49);
+	put_elsewhere(0);
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(finding("verdict"), "adjacent");
+	ck_assert_str_eq(finding("rank"), "1");
+	ck_assert_str_eq(finding("size || ' ' || samples || ' ' || misses || ' ' || threads"),
+			 "128 400 40 2");
+	ck_assert_str_eq(finding("evidence || ' ' || confidence"), "latency medium");
+	ck_assert_str_eq(value("SELECT count(*) FROM line_finding WHERE line BETWEEN 65536 AND "
+			       "65663"),
+			 "1");
+	/* 40 stores of 256 operations, each 296 cycles above the others */
+	ck_assert_str_eq(finding("excess_latency"), "3031040.0");
+	ck_assert_str_eq(value("SELECT class || kind || a_offset || ' ' || b_offset || ' ' || "
+			       "verdict FROM pair_finding"),
+			 "FSSS0 64 adjacent");
+}
+END_TEST
+
+/* On a CPU that is known for it the same is sure. */
+START_TEST(test_neighbours_on_a_known_cpu)
+{
+	run("UPDATE trace SET cpuid = '0x00000000481fd010'");
+	put_neighbour(0, 1, 40, 0, 49);
+	put_neighbour(64, 2, 40, 0, 49);
+	put_elsewhere(0);
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(finding("verdict || ' ' || confidence"), "adjacent high");
+	ck_assert_str_eq(finding("instr(reason, 'HiSilicon HIP08 moves both at once') > 0"), "1");
+}
+END_TEST
+
+/*
+ * No contention of neighbours: stores that are slow elsewhere, too; none that is slow; one thread;
+ * another time; lines of two pairs; a line that is contended by itself.
+ */
+START_TEST(test_neighbours_that_do_not_contend)
+{
+	switch (_i) {
+	case 0:
+		put_neighbour(0, 1, 20, 0, 49);
+		put_neighbour(64, 2, 20, 0, 49);
+		put_elsewhere(100);
+		break;
+	case 1:
+		put_neighbour(0, 1, 0, 0, 49);
+		put_neighbour(64, 2, 0, 0, 49);
+		break;
+	case 2:
+		put_neighbour(0, 1, 20, 0, 49);
+		put_neighbour(64, 1, 20, 0, 49);
+		break;
+	case 3:
+		put_neighbour(0, 1, 20, 0, 19);
+		put_neighbour(64, 2, 20, 30, 49);
+		break;
+	case 4:
+		put_neighbour(64, 1, 20, 0, 49);
+		put_neighbour(128, 2, 20, 0, 49);
+		break;
+	case 5:
+		put_counter(0, 1, 0, 49);
+		put_counter(8, 2, 0, 49);
+		put_neighbour(64, 2, 20, 0, 49);
+		break;
+	}
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(value("SELECT count(*) FROM line_finding WHERE verdict = 'adjacent'"),
+			 "0");
+	ck_assert_str_eq(value("SELECT count(*) FROM line_finding WHERE size > 64"), "0");
+}
+END_TEST
+
+/* Samples that tell nothing: latent, where the CPU moves such lines together. */
+START_TEST(test_neighbours_that_nothing_tells_of)
+{
+	if (_i)
+		run("UPDATE trace SET arch = 'x86_64', cpuid = 'GenuineIntel,6,85,4'");
+	put((struct use){ SPE, 0, FS_OP_STORE, 1, FS_SOURCE_NONE, 100, 0, 0, 49 });
+	put((struct use){ SPE, 64, FS_OP_STORE, 2, FS_SOURCE_NONE, 100, 0, 0, 49 });
+	finish();
+	ck_assert_str_eq(value("SELECT coalesce(group_concat(verdict || size || reason_code), '') "
+			       "FROM line_finding WHERE size > 64"),
+			 _i ? "latent128neighbours" : "");
+}
+END_TEST
+
+/* Two threads on the two halves of a line of 128 bytes. */
+START_TEST(test_halves_of_a_wide_line)
+{
+	run("UPDATE trace SET line_size = 128");
+	put_counter(0, 1, 0, 49);
+	put_counter(64, 2, 0, 49);
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(finding("verdict || size"), "false128");
+	ck_assert_str_eq(value("SELECT count(*) FROM line_finding WHERE line = 65600"), "0");
 }
 END_TEST
 
@@ -840,6 +965,11 @@ int main(void)
 	tcase_add_test(cases, test_waiting);
 	tcase_add_test(cases, test_true);
 	tcase_add_test(cases, test_mixed);
+	tcase_add_test(cases, test_neighbours_that_wait);
+	tcase_add_test(cases, test_neighbours_on_a_known_cpu);
+	tcase_add_loop_test(cases, test_neighbours_that_do_not_contend, 0, 6);
+	tcase_add_loop_test(cases, test_neighbours_that_nothing_tells_of, 0, 2);
+	tcase_add_test(cases, test_halves_of_a_wide_line);
 	tcase_add_test(cases, test_mixed_from_few_writes);
 	tcase_add_test(cases, test_no_overlap_in_time);
 	tcase_add_test(cases, test_writer_not_sampled);

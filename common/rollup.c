@@ -26,11 +26,11 @@ struct order {
 	uint32_t index; /* in the chunk */
 };
 
-/* A line whose groups and windows are kept. */
+/* A block of lines, and what its groups and windows are worth. */
 struct fs_rollup_kept {
 	size_t group, window; /* index of its first */
 	uint64_t score;
-	uint64_t samples;
+	uint64_t lines, samples; /* of its lines that two threads share */
 };
 
 int fs_rollup_init(struct fs_rollup *rollup)
@@ -318,13 +318,16 @@ struct building {
 	size_t part_count, part_capacity;
 	size_t last_part;
 	struct fs_table part_ids;	  /* part_key -> index, where there are many */
-	struct fs_rollup_access *pending; /* of the line, not in parts yet */
+	struct fs_rollup_access *pending; /* of the block, not in parts yet */
 	size_t pending_count;
-	bool direct; /* the line had more than fit there */
+	bool direct; /* the block had more than fit there */
 	struct fs_rollup_line line;
-	uint32_t first_thread;
-	size_t first_group, first_window; /* of the line */
-	bool open;			  /* a line has begun */
+	uint32_t line_thread, block_thread; /* the first */
+	struct fs_rollup_kept block;
+	bool block_shared;	  /* two threads touched it */
+	uint64_t block_exchanges; /* its writes and transfers */
+	uint64_t private_score;	  /* of lines that two threads do not share */
+	bool open;		  /* a line has begun */
 };
 
 /*
@@ -410,19 +413,19 @@ static int end_prefix(struct building *building)
 	return 0;
 }
 
-/* Take back everything that the line being built has added. */
-static void drop_line(struct building *building)
+/* Take back everything that the block being built has added. */
+static void drop_block(struct building *building)
 {
 	struct fs_rollup *rollup = building->rollup;
 
-	if (rollup->group_count > building->first_group)
-		rollup->histograms_used = rollup->groups[building->first_group].histogram;
-	rollup->group_count = building->first_group;
-	rollup->window_count = building->first_window;
+	if (rollup->group_count > building->block.group)
+		rollup->histograms_used = rollup->groups[building->block.group].histogram;
+	rollup->group_count = building->block.group;
+	rollup->window_count = building->block.window;
 }
 
 static int fit_windows(struct fs_rollup *rollup);
-static int prune(struct fs_rollup *rollup, size_t lines_max, size_t groups_max);
+static int prune(struct fs_rollup *rollup, size_t blocks_max, size_t groups_max);
 
 static int replay_pending(struct building *building);
 
@@ -430,59 +433,77 @@ static int end_line(struct building *building)
 {
 	struct fs_rollup *rollup = building->rollup;
 	const struct fs_rollup_line *line = &building->line;
-	struct fs_rollup_kept *kept;
-	uint64_t score;
+	uint64_t exchanges = line->stores + line->atomics + line->sums.transfers;
+	/* a transfer says more than an access: eight times, so that in files without data
+	 * sources the number of accesses still ranks */
+	uint64_t score = line->sums.samples + 8 * line->sums.transfers;
 
 	if (!building->open)
 		return 0;
 	FS_TRY(FS_RESERVE(rollup->lines, rollup->line_capacity, rollup->line_count + 1));
 	rollup->lines[rollup->line_count++] = *line;
-	if (line->threads < 2 || !(line->stores + line->atomics + line->sums.transfers)) {
-		building->pending_count = 0;
-		FS_TRY(end_prefix(building));
-		drop_line(building);
+	building->block_exchanges += exchanges;
+	if (line->threads < 2 || !exchanges) {
+		building->private_score += score;
 		return 0;
 	}
-	/* a transfer says more than an access: eight times, so that in files without data
-	 * sources the number of accesses still ranks */
-	score = line->sums.samples + 8 * line->sums.transfers;
-	if (score < rollup->dropped_score) {
-		rollup->undetailed_lines++;
-		rollup->undetailed_samples += line->sums.samples;
+	building->block.score += score;
+	building->block.lines++;
+	building->block.samples += line->sums.samples;
+	return 0;
+}
+
+static int end_block(struct building *building)
+{
+	struct fs_rollup *rollup = building->rollup;
+	struct fs_rollup_kept *block = &building->block;
+
+	FS_TRY(end_line(building));
+	if (!building->open)
+		return 0;
+	/* neighbours of two threads matter less than a line that two threads share */
+	if (!block->lines)
+		block->score = building->private_score / 16;
+	if (!building->block_shared || !building->block_exchanges ||
+	    block->score < rollup->dropped_score) {
+		if (building->block_shared && building->block_exchanges) {
+			rollup->undetailed_lines += block->lines;
+			rollup->undetailed_samples += block->samples;
+		}
 		building->pending_count = 0;
 		FS_TRY(end_prefix(building));
-		drop_line(building);
+		drop_block(building);
 		return 0;
 	}
 	FS_TRY(replay_pending(building));
 	FS_TRY(end_prefix(building));
 	FS_TRY(FS_RESERVE(rollup->kept, rollup->kept_capacity, rollup->kept_count + 1));
-	kept = &rollup->kept[rollup->kept_count++];
-	*kept = (struct fs_rollup_kept){
-		.group = building->first_group,
-		.window = building->first_window,
-		.score = score,
-		.samples = line->sums.samples,
-	};
+	rollup->kept[rollup->kept_count++] = *block;
 	FS_TRY(fit_windows(rollup));
-	if (rollup->kept_count > 2 * FS_ROLLUP_LINES_MAX ||
+	if (rollup->kept_count > 2 * FS_ROLLUP_BLOCKS_MAX ||
 	    rollup->group_count > 2 * FS_ROLLUP_GROUPS_MAX)
-		return prune(rollup, FS_ROLLUP_LINES_MAX, FS_ROLLUP_GROUPS_MAX);
+		return prune(rollup, FS_ROLLUP_BLOCKS_MAX, FS_ROLLUP_GROUPS_MAX);
 	return 0;
 }
 
 static void begin_line(struct building *building, const struct fs_rollup_access *access)
 {
 	building->open = true;
-	building->direct = false;
-	building->first_thread = access->thread;
-	building->first_group = building->rollup->group_count;
-	building->first_window = building->rollup->window_count;
+	building->line_thread = access->thread;
 	building->line = (struct fs_rollup_line){
 		.space = access->space,
 		.line = access->addr & ~(uint64_t)(FS_ROLLUP_LINE - 1),
 		.threads = 1,
 	};
+}
+
+static void begin_block(struct building *building, const struct fs_rollup_access *access)
+{
+	building->direct = building->block_shared = false;
+	building->block_thread = access->thread;
+	building->block_exchanges = building->private_score = 0;
+	building->block = (struct fs_rollup_kept){ .group = building->rollup->group_count,
+						   .window = building->rollup->window_count };
 }
 
 static int add_window(struct building *building, const struct fs_rollup_access *access)
@@ -493,7 +514,7 @@ static int add_window(struct building *building, const struct fs_rollup_access *
 
 	if (!access->time_ns)
 		return 0;
-	last = rollup->window_count > building->first_window
+	last = rollup->window_count > building->block.window
 		       ? &rollup->windows[rollup->window_count - 1]
 		       : NULL;
 	if (!last || last->window != window || last->addr != access->addr ||
@@ -593,7 +614,7 @@ static int add_part(struct building *building, const struct fs_rollup_access *ac
 	return 0;
 }
 
-/* Put an access of a line that may be kept into its part and window. */
+/* Put an access of a block that may be kept into its part and window. */
 static int add_detail(struct building *building, const struct fs_rollup_access *access)
 {
 	const struct fs_rollup_access *prefix = &building->prefix;
@@ -618,8 +639,8 @@ static int replay_pending(struct building *building)
 }
 
 /*
- * The next access in order. Most lines belong to one thread and keep totals only, so an access
- * waits in `pending` until its line has ended or is a long one.
+ * The next access in order. Most blocks belong to one thread and keep totals only, so an access
+ * waits in `pending` until its block has ended or is a long one.
  */
 static int add_sorted(struct building *building, const struct fs_rollup_access *access)
 {
@@ -628,11 +649,18 @@ static int add_sorted(struct building *building, const struct fs_rollup_access *
 	enum fs_op op = fs_access_op(access->access);
 
 	if (!building->open || line->line != address || line->space != access->space) {
-		FS_TRY(end_line(building));
+		if (!building->open || line->space != access->space ||
+		    (line->line ^ address) >= FS_ROLLUP_BLOCK) {
+			FS_TRY(end_block(building));
+			begin_block(building, access);
+		} else {
+			FS_TRY(end_line(building));
+		}
 		begin_line(building, access);
 	}
-	if (access->thread != building->first_thread)
+	if (access->thread != building->line_thread)
 		line->threads = 2;
+	building->block_shared |= access->thread != building->block_thread;
 	line->loads += op == FS_OP_LOAD;
 	line->stores += op == FS_OP_STORE;
 	line->atomics += op == FS_OP_ATOMIC;
@@ -705,8 +733,8 @@ static int by_score(const void *a, const void *b, void *kept)
 	return left < right ? -1 : left > right;
 }
 
-/* Which lines stay: those with most evidence, up to both limits, at least one. */
-static bool *choose(const struct fs_rollup *rollup, size_t lines_max, size_t groups_max)
+/* Which blocks stay: those with most evidence, up to both limits, at least one. */
+static bool *choose(const struct fs_rollup *rollup, size_t blocks_max, size_t groups_max)
 {
 	bool *stays = calloc(rollup->kept_count, sizeof(*stays));
 	uint32_t *order = malloc(rollup->kept_count * sizeof(*order));
@@ -720,7 +748,7 @@ static bool *choose(const struct fs_rollup *rollup, size_t lines_max, size_t gro
 	for (size_t i = 0; i < rollup->kept_count; i++)
 		order[i] = (uint32_t)i;
 	qsort_r(order, rollup->kept_count, sizeof(*order), by_score, rollup->kept);
-	for (size_t i = 0; i < rollup->kept_count && i < lines_max; i++) {
+	for (size_t i = 0; i < rollup->kept_count && i < blocks_max; i++) {
 		groups += groups_end(rollup, order[i]) - rollup->kept[order[i]].group;
 		if (i && groups > groups_max)
 			break;
@@ -730,15 +758,15 @@ static bool *choose(const struct fs_rollup *rollup, size_t lines_max, size_t gro
 	return stays;
 }
 
-/* Keep the detail of the lines with most evidence and close the gaps. */
-static int prune(struct fs_rollup *rollup, size_t lines_max, size_t groups_max)
+/* Keep the detail of the blocks with most evidence and close the gaps. */
+static int prune(struct fs_rollup *rollup, size_t blocks_max, size_t groups_max)
 {
 	bool *stays;
-	size_t lines = 0, groups = 0, windows = 0, histograms = 0;
+	size_t blocks = 0, groups = 0, windows = 0, histograms = 0;
 
-	if (rollup->kept_count <= lines_max && rollup->group_count <= groups_max)
+	if (rollup->kept_count <= blocks_max && rollup->group_count <= groups_max)
 		return 0;
-	stays = choose(rollup, lines_max, groups_max);
+	stays = choose(rollup, blocks_max, groups_max);
 	if (!stays)
 		return FS_NOMEM;
 	for (size_t i = 0; i < rollup->kept_count; i++) {
@@ -748,7 +776,7 @@ static int prune(struct fs_rollup *rollup, size_t lines_max, size_t groups_max)
 		size_t first_group = groups;
 
 		if (!stays[i]) {
-			rollup->undetailed_lines++;
+			rollup->undetailed_lines += kept.lines;
 			rollup->undetailed_samples += kept.samples;
 			if (kept.score > rollup->dropped_score)
 				rollup->dropped_score = kept.score;
@@ -769,10 +797,10 @@ static int prune(struct fs_rollup *rollup, size_t lines_max, size_t groups_max)
 		window_end -= kept.window;
 		kept.window = windows;
 		windows += window_end;
-		rollup->kept[lines++] = kept;
+		rollup->kept[blocks++] = kept;
 	}
 	free(stays);
-	rollup->kept_count = lines;
+	rollup->kept_count = blocks;
 	rollup->group_count = groups;
 	rollup->window_count = windows;
 	rollup->histograms_used = histograms;
@@ -797,7 +825,7 @@ static size_t count_accesses(const struct fs_rollup *rollup)
 
 /*
  * Too many windows: double their width. Where most are of accesses that have no other, that would
- * merely take the time from the rest: then the lines with least evidence go.
+ * merely take the time from the rest: then the blocks with least evidence go.
  */
 static int fit_windows(struct fs_rollup *rollup)
 {
@@ -950,7 +978,7 @@ int fs_rollup_finish(struct fs_rollup *rollup, struct fs_error *error)
 	code = rollup->run_count ? add_runs(rollup, &building, error)
 				 : add_chunk(rollup, &building, error);
 	if (!code &&
-	    (end_line(&building) || prune(rollup, FS_ROLLUP_LINES_MAX, FS_ROLLUP_GROUPS_MAX)))
+	    (end_block(&building) || prune(rollup, FS_ROLLUP_BLOCKS_MAX, FS_ROLLUP_GROUPS_MAX)))
 		code = fs_fail(error, FS_NOMEM, "out of memory");
 	fs_table_free(&building.part_ids);
 	free(building.parts);

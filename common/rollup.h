@@ -9,14 +9,15 @@
  *
  *   chunk ─sort─▶ run 0 ┐
  *   chunk ─sort─▶ run 1 ├─merge─▶ line ▶ totals            (every line)
- *   chunk ─sort─▶ run 2 ┘          └──▶ groups, windows    (lines that two threads share)
+ *   chunk ─sort─▶ run 2 ┘          └──▶ groups, windows    (blocks that two threads share)
  *
- * Memory is bounded by the chunk, the kept lines and the kept windows, whatever the number of
- * accesses. Only lines that two threads touched, with at least one write or one transfer between
- * caches, keep groups and windows; of those the FS_ROLLUP_LINES_MAX with most evidence. The
- * width of a window starts at FS_ROLLUP_WINDOW_NS and doubles whenever more than
- * FS_ROLLUP_WINDOWS_MAX windows would be kept; where most accesses have but one window, fewer
- * lines are kept instead.
+ * Memory is bounded by the chunk, the kept blocks and the kept windows, whatever the number of
+ * accesses. Groups and windows are kept by blocks of four lines, so that wider lines, and lines
+ * that move with their neighbour, can be judged from them. Only blocks that two threads touched,
+ * with at least one write or one transfer between caches, keep them; of those the
+ * FS_ROLLUP_BLOCKS_MAX with most evidence. The width of a window starts at FS_ROLLUP_WINDOW_NS and
+ * doubles whenever more than FS_ROLLUP_WINDOWS_MAX windows would be kept; where most accesses have
+ * but one window, fewer blocks are kept instead.
  */
 #ifndef FS_COMMON_ROLLUP_H
 #define FS_COMMON_ROLLUP_H
@@ -31,11 +32,12 @@
 
 enum {
 	FS_ROLLUP_CHUNK = 1 << 19,	 /* accesses; 28 MiB */
-	FS_ROLLUP_LINES_MAX = 1 << 12,	 /* lines kept in detail */
-	FS_ROLLUP_GROUPS_MAX = 1 << 18,	 /* groups kept, but always those of one line */
+	FS_ROLLUP_BLOCKS_MAX = 1 << 12,	 /* blocks kept in detail */
+	FS_ROLLUP_GROUPS_MAX = 1 << 18,	 /* groups kept, but always those of one block */
 	FS_ROLLUP_WINDOWS_MAX = 1 << 17, /* windows kept */
 	FS_ROLLUP_WINDOW_NS = 1 << 14,
-	FS_ROLLUP_LINE = 64, /* wider lines are made of these */
+	FS_ROLLUP_LINE = 64,   /* wider lines are made of these */
+	FS_ROLLUP_BLOCK = 256, /* the widest */
 };
 
 /* No code, thread, CPU. */
@@ -135,10 +137,10 @@ struct fs_rollup {
 	uint8_t *histograms;
 	size_t histograms_used, histograms_capacity;
 	unsigned int window_shift; /* width = 1 << shift ns */
-	uint64_t undetailed_lines; /* shared, but over the limit */
+	uint64_t undetailed_lines; /* that two threads share, but over the limit */
 	uint64_t undetailed_samples;
-	uint64_t dropped_score;	     /* private: the most that a line had which was dropped */
-	struct fs_rollup_kept *kept; /* private: lines in detail */
+	uint64_t dropped_score;	     /* private: the most that a block had which was dropped */
+	struct fs_rollup_kept *kept; /* private: blocks in detail */
 	size_t kept_count, kept_capacity;
 };
 

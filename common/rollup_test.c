@@ -117,17 +117,10 @@ static void set_line_key(struct row *row, unsigned int shift)
 	row->key[1] = line_of(row->access);
 }
 
-static bool is_detailed(const struct fs_rollup_line *line)
-{
-	return line->threads > 1 && line->stores + line->atomics + line->sums.transfers;
-}
-
-/* Compare all lines; returns the accesses that lie on lines with detail. */
-static size_t check_lines(const struct fs_rollup *rollup, const struct fs_rollup_access *accesses,
-			  size_t count, struct fs_rollup_access *ret_detailed)
+static void check_lines(const struct fs_rollup *rollup, const struct fs_rollup_access *accesses,
+			size_t count)
 {
 	struct row *rows = rows_of(accesses, count, set_line_key, 0);
-	size_t detailed = 0;
 	size_t number = 0;
 
 	for (size_t first = 0, end; first < count; first = end, number++) {
@@ -152,10 +145,43 @@ static size_t check_lines(const struct fs_rollup *rollup, const struct fs_rollup
 		    got->loads != line.loads || got->stores != line.stores ||
 		    got->atomics != line.atomics || !same_sums(&got->sums, &line.sums))
 			ck_abort_msg("line %zu", number);
-		for (size_t i = first; is_detailed(&line) && i < end; i++)
-			ret_detailed[detailed++] = *rows[i].access;
 	}
 	ck_assert_uint_eq(rollup->line_count, number);
+	free(rows);
+}
+
+/* ---- blocks ---- */
+
+static void set_block_key(struct row *row, unsigned int shift)
+{
+	(void)shift;
+	row->key[0] = row->access->space;
+	row->key[1] = row->access->addr / 256;
+}
+
+/* The accesses to blocks that two threads touched and that were written, or passed between caches;
+ * returns how many. */
+static size_t detailed_of(const struct fs_rollup_access *accesses, size_t count,
+			  struct fs_rollup_access *ret_detailed)
+{
+	struct row *rows = rows_of(accesses, count, set_block_key, 0);
+	size_t detailed = 0;
+
+	for (size_t first = 0, end; first < count; first = end) {
+		bool shared = false;
+		bool exchanged = false;
+
+		end = same_key(rows, count, first);
+		for (size_t i = first; i < end; i++) {
+			enum fs_op op = fs_access_op(rows[i].access->access);
+
+			shared |= rows[i].access->thread != rows[first].access->thread;
+			exchanged |= op == FS_OP_STORE || op == FS_OP_ATOMIC ||
+				     is_transfer(rows[i].access);
+		}
+		for (size_t i = first; shared && exchanged && i < end; i++)
+			ret_detailed[detailed++] = *rows[i].access;
+	}
 	free(rows);
 	return detailed;
 }
@@ -412,7 +438,8 @@ START_TEST(sums_agree_with_their_definition)
 	size_t detailed_count;
 
 	roll_up(&rollup, accesses, count);
-	detailed_count = check_lines(&rollup, accesses, count, detailed);
+	check_lines(&rollup, accesses, count);
+	detailed_count = detailed_of(accesses, count, detailed);
 	check_codes(&rollup, accesses, count);
 	ck_assert_uint_eq(rollup.undetailed_lines, 0);
 	check_groups(&rollup, detailed, detailed_count);
@@ -461,13 +488,13 @@ START_TEST(order_does_not_matter)
 }
 END_TEST
 
-/* Line i, written by two threads, with 2 + its evidence in samples. */
+/* A line of block i, written by two threads, with 2 + its evidence in samples. */
 static void add_shared_line(struct fs_rollup *rollup, uint64_t line, uint64_t evidence, bool many,
 			    bool transfers)
 {
 	for (uint64_t i = 0; i < 2 + evidence; i++) {
 		struct fs_rollup_access access = {
-			.addr = 0x10000 + line * 64 + (many ? i % 64 : 0),
+			.addr = 0x10000 + line * FS_ROLLUP_BLOCK + (many ? i % 64 : 0),
 			.time_ns = 1000 + i,
 			.space = 1,
 			.code = many ? (uint32_t)(i / 64) : 0,
@@ -490,12 +517,43 @@ static uint64_t evidence_of(uint64_t line)
 }
 
 /*
+ * Neighbours of two threads go before any line that two threads share, however few its samples.
+ */
+START_TEST(lines_of_two_threads_outweigh_neighbours)
+{
+	struct fs_rollup rollup;
+	size_t shared = 0;
+
+	ck_assert_int_eq(fs_rollup_init(&rollup), 0);
+	for (uint64_t block = 0; block < 2 * FS_ROLLUP_BLOCKS_MAX; block++)
+		for (uint64_t i = 0; i < (block & 1 ? 30 : 4); i++) {
+			struct fs_rollup_access access = {
+				.addr = 0x10000 + block * FS_ROLLUP_BLOCK +
+					(block & 1 ? i % 2 * 64 : 0),
+				.space = 1,
+				.thread = i & 1,
+				.access = FS_OP_STORE,
+			};
+
+			if (fs_rollup_add(&rollup, &access, NULL))
+				ck_abort();
+		}
+	ck_assert_int_eq(fs_rollup_finish(&rollup, NULL), 0);
+	for (size_t i = 0; i < rollup.group_count; i++)
+		shared += (rollup.groups[i].addr - 0x10000) / FS_ROLLUP_BLOCK % 2 == 0;
+	ck_assert_uint_eq(shared, rollup.group_count);
+	ck_assert_uint_eq(rollup.undetailed_lines, 0);
+	fs_rollup_free(&rollup);
+}
+END_TEST
+
+/*
  * More shared lines than are kept in detail: those with most evidence stay, all keep totals. With
  * transfers, one counts for eight samples more.
  */
 START_TEST(lines_with_most_evidence_keep_their_detail)
 {
-	enum { LINES = 3 * FS_ROLLUP_LINES_MAX };
+	enum { LINES = 3 * FS_ROLLUP_BLOCKS_MAX };
 	struct fs_rollup rollup;
 	uint64_t samples = 0;
 	size_t kept = 0;
@@ -509,7 +567,7 @@ START_TEST(lines_with_most_evidence_keep_their_detail)
 	ck_assert_int_eq(fs_rollup_finish(&rollup, NULL), 0);
 	ck_assert_uint_eq(rollup.line_count, LINES);
 	for (size_t i = 0; i < rollup.group_count; i++)
-		is_kept[(rollup.groups[i].addr - 0x10000) / 64] = true;
+		is_kept[(rollup.groups[i].addr - 0x10000) / FS_ROLLUP_BLOCK] = true;
 	for (uint64_t line = 0; line < LINES; line++) {
 		uint64_t evidence = evidence_of(line);
 
@@ -521,13 +579,13 @@ START_TEST(lines_with_most_evidence_keep_their_detail)
 		if (!is_kept[line])
 			samples += 2 + evidence;
 	}
-	ck_assert_uint_eq(kept, FS_ROLLUP_LINES_MAX);
+	ck_assert_uint_eq(kept, FS_ROLLUP_BLOCKS_MAX);
 	ck_assert_uint_ge(least, most_dropped);
-	ck_assert_uint_eq(rollup.undetailed_lines, LINES - FS_ROLLUP_LINES_MAX);
+	ck_assert_uint_eq(rollup.undetailed_lines, LINES - FS_ROLLUP_BLOCKS_MAX);
 	ck_assert_uint_eq(rollup.undetailed_samples, samples);
 	/* groups and windows still belong together */
 	for (size_t i = 0; i < rollup.window_count; i++)
-		ck_assert(is_kept[(rollup.windows[i].addr - 0x10000) / 64]);
+		ck_assert(is_kept[(rollup.windows[i].addr - 0x10000) / FS_ROLLUP_BLOCK]);
 	free(is_kept);
 	fs_rollup_free(&rollup);
 }
@@ -540,12 +598,12 @@ START_TEST(transfers_outweigh_accesses)
 	unsigned int wrong = 0;
 
 	ck_assert_int_eq(fs_rollup_init(&rollup), 0);
-	for (uint64_t line = 0; line < 2 * FS_ROLLUP_LINES_MAX; line++)
+	for (uint64_t line = 0; line < 2 * FS_ROLLUP_BLOCKS_MAX; line++)
 		add_shared_line(&rollup, line, line & 1 ? 3 : 20, false, line & 1);
 	ck_assert_int_eq(fs_rollup_finish(&rollup, NULL), 0);
-	ck_assert_uint_eq(rollup.undetailed_lines, FS_ROLLUP_LINES_MAX);
+	ck_assert_uint_eq(rollup.undetailed_lines, FS_ROLLUP_BLOCKS_MAX);
 	for (size_t i = 0; i < rollup.group_count; i++)
-		wrong += !((rollup.groups[i].addr - 0x10000) / 64 & 1);
+		wrong += !((rollup.groups[i].addr - 0x10000) / FS_ROLLUP_BLOCK & 1);
 	ck_assert_uint_eq(wrong, 0);
 	fs_rollup_free(&rollup);
 }
@@ -670,6 +728,7 @@ int main(void)
 			    (int)(sizeof(loads) / sizeof(loads[0])));
 	tcase_add_loop_test(tests, order_does_not_matter, 0, 2);
 	tcase_add_loop_test(tests, lines_with_most_evidence_keep_their_detail, 0, 2);
+	tcase_add_test(tests, lines_of_two_threads_outweigh_neighbours);
 	tcase_add_test(tests, transfers_outweigh_accesses);
 	tcase_add_test(tests, groups_are_bounded_but_for_one_line);
 	tcase_add_test(tests, windows_widen_when_there_are_too_many);

@@ -120,6 +120,8 @@ static void take(sqlite3_stmt *statement, struct line *line)
 {
 	line->base = sqlite3_column_int64(statement, 0);
 	line->space_id = sqlite3_column_int64(statement, 1);
+	if (sqlite3_column_int64(statement, 3) > line->size)
+		line->size = sqlite3_column_int64(statement, 3);
 	snprintf(line->space, sizeof(line->space), "%s", fs_database_text(statement, 2));
 }
 
@@ -144,7 +146,7 @@ static const char *why_empty(const struct fs_options *options, const char *verdi
 	if (fs_options_filtered(options))
 		return "no access to this line is kept with these filters";
 	return "only totals are kept for this line: single accesses are kept for lines that one "
-	       "thread was seen to write and another to touch";
+	       "thread was seen to write and another to touch, and for their neighbours";
 }
 
 /* Candidates come one per address space; there must be exactly one. */
@@ -182,7 +184,7 @@ static int find_by_rank(const struct fs_options *options, struct line *line, str
 	char what[64];
 	int code = fs_database_prepare(
 		options->query,
-		"SELECT f.line, f.space_id, p.name FROM line_finding AS f LEFT "
+		"SELECT f.line, f.space_id, p.name, f.size FROM line_finding AS f LEFT "
 		"JOIN spaces AS p ON p.id = f.space_id WHERE f.trace_id = ? AND "
 		"f.rank = ?",
 		&statement, error);
@@ -204,14 +206,16 @@ static int find_by_address(const struct fs_options *options, struct line *line,
 	sqlite3_stmt *statement = NULL;
 	int64_t base = (int64_t)(request->address & ~(uint64_t)(line->size - 1));
 	char what[64];
-	int code = fs_database_prepare(options->query,
-				       "SELECT ?2, l.space_id, p.name FROM line_total AS l LEFT "
-				       "JOIN spaces AS p ON p.id = "
-				       "l.space_id WHERE l.trace_id = ?1 AND l.line BETWEEN ?2 AND "
-				       "?2 + ?3 - 1 AND (?4 IS NULL "
-				       "OR p.name = ?4 OR p.id = ?4 OR p.pid = ?4) GROUP BY "
-				       "l.space_id ORDER BY l.space_id",
-				       &statement, error);
+	/* of two lines that were judged as one, that one */
+	int code = fs_database_prepare(
+		options->query,
+		"SELECT coalesce(f.line, ?2), l.space_id, p.name, f.size FROM line_total AS l "
+		"LEFT JOIN spaces AS p ON p.id = l.space_id LEFT JOIN line_finding AS f "
+		"ON f.trace_id = l.trace_id AND f.space_id IS l.space_id AND f.size > ?3 AND "
+		"?2 BETWEEN f.line AND f.line + f.size - 1 WHERE l.trace_id = ?1 AND l.line "
+		"BETWEEN ?2 AND ?2 + ?3 - 1 AND (?4 IS NULL OR p.name = ?4 OR p.id = ?4 OR "
+		"p.pid = ?4) GROUP BY l.space_id ORDER BY l.space_id",
+		&statement, error);
 
 	if (code)
 		return code;
@@ -235,7 +239,7 @@ static int describe(struct fs_options *options, const struct line *line, struct 
 	int code = fs_database_prepare(
 		query,
 		"SELECT verdict, reason, rank FROM line_finding WHERE trace_id = "
-		"?1 AND line = ?2 AND space_id IS nullif(?3, 0)",
+		"?1 AND line = ?2 AND space_id IS nullif(?3, 0) ORDER BY size = ?4 DESC, rank",
 		&statement, error);
 
 	if (code)
@@ -248,6 +252,7 @@ static int describe(struct fs_options *options, const struct line *line, struct 
 	sqlite3_bind_int64(statement, 1, options->trace_id);
 	sqlite3_bind_int64(statement, 2, line->base);
 	sqlite3_bind_int64(statement, 3, line->space_id);
+	sqlite3_bind_int64(statement, 4, line->size);
 	options->empty = why_empty(options, "");
 	if (sqlite3_step(statement) == SQLITE_ROW) {
 		options->empty = why_empty(options, fs_database_text(statement, 0));
@@ -285,6 +290,7 @@ static int find(struct fs_options *options, struct fs_error *error)
 		FS_TRY(find_by_address(options, &line, error));
 	FS_TRY(describe(options, &line, error));
 	fs_options_bind(options, ":line", line.base, NULL);
+	fs_options_bind(options, ":size", line.size, NULL);
 	if (line.space_id)
 		fs_options_bind(options, ":space", line.space_id, NULL);
 	return 0;
@@ -298,7 +304,7 @@ static const struct fs_listing listing = {
 	.need = FS_NEED_MEMORY,
 	.columns = columns,
 	.count = sizeof(columns) / sizeof(*columns),
-	.from = "(SELECT offset, width, op, field, type, object, function, source_line AS source, "
+	.from = "(SELECT line_base - :line + offset AS offset, width, op, field, type, object, function, source_line AS source, "
 		"dso, "
 		"pc, "
 		"dso_offset, number_list(pid) AS pids, number_list(tid) AS tids, "
@@ -308,8 +314,8 @@ static const struct fs_listing listing = {
 		"sum(peer) AS peer, sum(l1_misses) AS l1_misses, "
 		"1.0 * sum(latency_sum) / nullif(sum(latency_samples), 0) AS latency_mean, "
 		"histogram_quantile(latency_histogram, 0.95) AS latency_p95 FROM line_accesses "
-		"WHERE trace_id = :trace AND line_base = :line AND space_id IS :space {filters} "
-		"GROUP BY offset, op, code_id UNION ALL "
+		"WHERE trace_id = :trace AND line_base BETWEEN :line AND :line + :size - 1 AND "
+		"space_id IS :space {filters} GROUP BY line_base, offset, op, code_id UNION ALL "
 		"SELECT f.offset, f.size, NULL, coalesce(f.field, f.variable), t.name, "
 		"coalesce(f.variable, t.name || printf(' at 0x%x', f.start)), NULL, NULL, NULL, "
 		"NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL "

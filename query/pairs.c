@@ -58,7 +58,7 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("evidence", "EVIDENCE", TEXT, FS_SHOW_DEFAULT | FS_SHOW_WIDE, NULL,
 		  "transfer, l1_miss, latency, access_order"),
 	FS_COLUMN("verdict", "VERDICT", TEXT, FS_SHOW_DEFAULT | FS_SHOW_STATE | FS_SHOW_WIDE, NULL,
-		  "false, true, unknown"),
+		  "false, true, adjacent, unknown"),
 	FS_COLUMN("reason_code", "RULE", TEXT, 0, NULL, "The rule that gave the verdict"),
 	FS_COLUMN("reason", "REASON", TEXT, FS_SHOW_WRAP, NULL, "The same in a sentence"),
 };

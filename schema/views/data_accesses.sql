@@ -78,12 +78,23 @@ LEFT JOIN source_class AS k ON k.id = a.source
 LEFT JOIN transfers AS v ON v.event_id = a.event_id AND v.source = a.source
 LEFT JOIN data_field AS d ON d.trace_id = a.trace_id AND d.space_id IS a.space_id AND d.addr = a.addr
 LEFT JOIN (
-	SELECT b.trace_id, b.space_id, f.line, f.verdict, f.cost_share, total(b.samples) AS samples,
-		total(b.l1_misses) AS l1_misses
-	FROM access AS b
-	JOIN trace AS t ON t.id = b.trace_id
-	JOIN line_finding AS f ON f.trace_id = b.trace_id AND f.space_id IS b.space_id
-		AND f.line = b.addr & ~(t.line_size - 1)
-	GROUP BY 1, 2, 3
-) AS l ON l.trace_id = a.trace_id AND l.space_id IS a.space_id AND l.line = a.line_base
+	SELECT trace_id, space_id, part, verdict, cost_share, sum(samples) OVER of_line AS samples,
+		sum(l1_misses) OVER of_line AS l1_misses
+	FROM (
+		SELECT b.trace_id, b.space_id, f.part, f.line, f.verdict, f.cost_share,
+			total(b.samples) AS samples, total(b.l1_misses) AS l1_misses
+		FROM access AS b
+		JOIN trace AS t ON t.id = b.trace_id
+		JOIN (
+			SELECT trace_id, space_id, line, line AS part, verdict, cost_share FROM line_finding
+			WHERE verdict <> 'latent'
+			UNION ALL
+			-- of two neighbours judged as one, the second
+			SELECT trace_id, space_id, line, line + size / 2, verdict, cost_share FROM line_finding
+			WHERE verdict = 'adjacent'
+		) AS f ON f.trace_id = b.trace_id AND f.space_id IS b.space_id
+			AND f.part = b.addr & ~(t.line_size - 1)
+		GROUP BY 1, 2, 3)
+	WINDOW of_line AS (PARTITION BY trace_id, space_id, line)
+) AS l ON l.trace_id = a.trace_id AND l.space_id IS a.space_id AND l.part = a.line_base
 WHERE a.addr IS NOT NULL OR c.type_id IS NOT NULL

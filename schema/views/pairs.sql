@@ -42,7 +42,7 @@
 -- cost_high: upper bound, 95 %
 -- misses: samples behind the score; NULL: the file does not tell misses (access_order)
 -- evidence: transfer, l1_miss, latency, access_order
--- verdict: false, true, unknown
+-- verdict: false, true, adjacent, unknown
 -- reason_code: the rule that gave the verdict
 -- reason: the same in a sentence
 CREATE VIEW pairs AS

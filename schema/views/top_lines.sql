@@ -3,11 +3,11 @@
 -- trace_id: trace.id
 -- rank: from 1
 -- line: address of the line, hex
--- size: bytes of the line
+-- size: bytes of the line; twice as many where two neighbours were judged as one: adjacent, latent
 -- space_id: space.id
 -- space: address space: kernel, or command name and pid
--- verdict: false, true, mixed, private, read-only, unknown
--- confidence: high, medium, low; NULL: the verdict is unknown
+-- verdict: false, true, mixed, adjacent, latent, private, read-only, unknown
+-- confidence: high, medium, low; NULL: the verdict is unknown or latent
 -- object: data objects on the line, of a variable with the distance of the line in it; else in what it lies; NULL: not known
 -- object_kind: kinds of these objects: variable, instance (of a type), block (of the heap, by what allocates it), heap, stack, file, shared, anonymous, kernel, unknown
 -- type: its type; NULL: not known

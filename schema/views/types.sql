@@ -17,7 +17,7 @@
 -- peer: samples served from another core's cache, state not told or clean; NULL: not told
 -- l1_misses: samples known to have missed L1
 -- latency_mean: cycles, over the samples that have a latency
--- verdict: worst of its lines: false, mixed, true, unknown, read-only, private
+-- verdict: worst of its lines: false, mixed, adjacent, true, unknown, read-only, private
 -- cost_share: share of the run's memory latency that contention costs its objects
 CREATE VIEW types AS
 SELECT
@@ -37,8 +37,9 @@ SELECT
 	iif(count(a.peer), CAST(total(a.peer) AS INTEGER), NULL) AS peer,
 	iif(count(a.l1_misses), CAST(total(a.l1_misses) AS INTEGER), NULL) AS l1_misses,
 	total(a.latency_sum) / nullif(total(a.latency_samples), 0) AS latency_mean,
-	substr(min(CASE a.verdict WHEN 'false' THEN 1 WHEN 'mixed' THEN 2 WHEN 'true' THEN 3
-		WHEN 'unknown' THEN 4 WHEN 'read-only' THEN 5 WHEN 'private' THEN 6 END || a.verdict), 2)
+	substr(min(CASE a.verdict WHEN 'false' THEN 1 WHEN 'mixed' THEN 2 WHEN 'adjacent' THEN 3
+		WHEN 'true' THEN 4 WHEN 'unknown' THEN 5 WHEN 'read-only' THEN 6 WHEN 'private' THEN 7 END
+		|| a.verdict), 2)
 		AS verdict,
 	sum(a.cost_share) AS cost_share
 FROM data_accesses AS a

@@ -13,6 +13,8 @@ capture is imported, its findings read through fsquery, and judged:
   label that truth gives that line, and its first FS pair is among its pairs in truth.
 * It is `true`: the same without the pair.
 * There is none: no line is called false or mixed, also no line that truth leaves out.
+* Neighbouring lines that contend as one, which truth knows as a region labelled `pair`: rank 1 is
+  `adjacent`. Nowhere else is a line.
 
 Prints each wrong capture with the reason, the share that is right, and the confusion matrix over
 all lines. Exit status: 1 when the share is below --minimum or a capture got the opposite verdict
@@ -29,8 +31,8 @@ import sys
 import tempfile
 
 LABELS = ("false", "true", "mixed", "none", "unlisted")
-VERDICTS = ("false", "true", "mixed", "unknown", "private", "read-only", "absent")
-CONTENDED = ("false", "true", "mixed")
+VERDICTS = ("false", "true", "mixed", "adjacent", "unknown", "private", "read-only", "absent")
+CONTENDED = ("false", "true", "mixed", "adjacent")
 SAME_LEAGUE = 0.8  # of the top line's misses: sampling cannot rank closer lines
 
 
@@ -68,15 +70,30 @@ def pair_in_truth(pair, line):
                same_side(pair["a"], p["a"]) and same_side(pair["b"], p["b"]) for p in line["pairs"])
 
 
+def in_pairs(truth, line):
+    """Whether truth says that two neighbours contend here as one."""
+    return truth["machine"].get("adjacent_prefetch") and any(
+        region["label"] == "pair" and
+        0 <= int(line["line"], 16) - int(region["addr"], 16) < region["size"]
+        for region in truth["regions"])
+
+
 def judge(truth, lines, pairs):
     """(right, reason, opposite) for one capture."""
+    strays = [line["line"] for line in lines
+              if line["verdict"] == "adjacent" and not in_pairs(truth, line)]
+    if strays:
+        return False, "%s called adjacent" % strays[0], False
     listed = {int(line["addr"], 16): line for line in truth["lines"]}
     contended = [line for line in truth["lines"] if line["label"] != "none"]
     top = max(contended, key=misses, default=None)
     if not top:
         wrong = [line for line in lines if line["verdict"] in ("false", "mixed")]
         reasons = ["%s called %s" % (line["line"], line["verdict"]) for line in wrong[:3]]
-        return not wrong, ", ".join(reasons), False
+        if any(region["label"] == "pair" for region in truth["regions"]) and not (
+                lines and lines[0]["verdict"] == "adjacent"):
+            reasons.append("no neighbours were called adjacent")
+        return not reasons, ", ".join(reasons), False
     if not lines:
         return False, "no line was reported, truth has %s %s" % (top["addr"], top["label"]), False
     first = lines[0]

@@ -51,7 +51,7 @@ pairs(name, got, wanted) AS (
 	FROM line_total l LEFT JOIN
 		(SELECT space_id, addr & ~63 AS line, count(*) AS n FROM memory GROUP BY 1, 2) m
 		ON m.space_id = l.space_id AND m.line = l.line
-	-- lines of more than one thread that were written or passed between caches, in detail
+	-- blocks of four lines that more than one thread touched and that were written or passed between caches, in detail
 	UNION ALL SELECT printf('access of line 0x%x', a.line), a.n, l.samples
 	FROM (SELECT space_id, line, sum(samples) AS n FROM access GROUP BY 1, 2) a LEFT JOIN line_total l
 		ON l.space_id = a.space_id AND l.line = a.line
@@ -63,8 +63,10 @@ pairs(name, got, wanted) AS (
 	FROM (SELECT space_id, line, sum(samples) AS n FROM access_window GROUP BY 1, 2) w LEFT JOIN
 		(SELECT space_id, addr & ~63 AS line, count(*) AS n FROM memory WHERE time_ns GROUP BY 1, 2) m
 		ON m.space_id = w.space_id AND m.line = w.line
-	UNION ALL SELECT 'lines in access', count(DISTINCT printf('%d %d', space_id, line)),
-		(SELECT min(4096, count(*)) FROM line_total WHERE threads > 1 AND stores + atomics + transfers > 0)
+	UNION ALL SELECT 'blocks in access', count(DISTINCT printf('%d %d', space_id, line & ~255)),
+		(SELECT min(4096, count(*)) FROM (
+			SELECT 1 FROM memory m JOIN source_class c ON c.id = m.source GROUP BY space_id, addr & ~255
+			HAVING count(DISTINCT ifnull(thread_id, -1)) > 1 AND sum(m.op IN (2, 3) OR c.transfer) > 0))
 	FROM access
 )
 SELECT name, got, wanted FROM pairs WHERE got IS NOT wanted LIMIT 5;
