@@ -123,15 +123,15 @@ static void put(struct use use)
 	run("INSERT INTO access VALUES (1, 1, %d, %d, NULL, %d, %d, %d, %d, %d, %d, %d, %d * "
 	    "(SELECT "
 	    "sample_period FROM event WHERE id = %d), %d, 0, %d, %d, %d, x'%s', %lld, %lld)",
-	    LINE + (use.offset & ~63), LINE + use.offset, use.event, use.op, code, use.thread, use.thread, use.source,
-	    use.samples, use.samples, use.event, missed ? use.samples : 0,
+	    LINE + (use.offset & ~63), LINE + use.offset, use.event, use.op, code, use.thread,
+	    use.thread, use.source, use.samples, use.samples, use.event, missed ? use.samples : 0,
 	    use.latency ? use.samples : 0, use.latency * use.samples, use.latency,
 	    use.latency ? hex : "", (long long)use.first * WINDOW,
 	    (long long)use.last * WINDOW + WINDOW - 1);
 	for (int i = 0; i < windows; i++)
 		run("INSERT INTO access_window VALUES (1, 1, %d, %d, %d, %d, %d, %d, %d, 0, 0)",
-		    LINE + (use.offset & ~63), LINE + use.offset, use.op, code, use.thread, use.first + i,
-		    use.samples / windows ? use.samples / windows : 1);
+		    LINE + (use.offset & ~63), LINE + use.offset, use.op, code, use.thread,
+		    use.first + i, use.samples / windows ? use.samples / windows : 1);
 }
 
 /* Private work of a thread elsewhere, so that the program has accesses beside the line's. */

@@ -304,7 +304,8 @@ static const struct fs_listing listing = {
 	.need = FS_NEED_MEMORY,
 	.columns = columns,
 	.count = sizeof(columns) / sizeof(*columns),
-	.from = "(SELECT line_base - :line + offset AS offset, width, op, field, type, object, function, source_line AS source, "
+	.from = "(SELECT line_base - :line + offset AS offset, width, op, field, type, object, "
+		"function, source_line AS source, "
 		"dso, "
 		"pc, "
 		"dso_offset, number_list(pid) AS pids, number_list(tid) AS tids, "
