@@ -44,7 +44,8 @@ static int run_pass(sqlite3 *db, const struct fs_pass *pass, sqlite3_int64 trace
 	return 0;
 }
 
-/* The findings of one trace; each finding table has a trace_id. */
+/* The findings of one trace; each finding table has a trace_id. Temporary tables stand before
+ * those of the database here as in the passes. */
 static int delete_findings(sqlite3 *db, sqlite3_int64 trace_id, struct fs_error *error)
 {
 	char sql[128];
@@ -52,7 +53,7 @@ static int delete_findings(sqlite3 *db, sqlite3_int64 trace_id, struct fs_error 
 	for (const struct fs_table_definition *table = fs_schema_tables; table->name; table++) {
 		if (table->kind != FS_TABLE_FINDING)
 			continue;
-		snprintf(sql, sizeof(sql), "DELETE FROM main.%s WHERE trace_id = %lld", table->name,
+		snprintf(sql, sizeof(sql), "DELETE FROM %s WHERE trace_id = %lld", table->name,
 			 trace_id);
 		FS_TRY(fs_sql_run(db, sql, error));
 	}

@@ -33,6 +33,8 @@ enum fs_exit fs_exit_of(int code)
 		return FS_EXIT_REFUSED;
 	case FS_INTERNAL:
 		return FS_EXIT_INTERNAL;
+	case FS_DIFFERENT:
+		return FS_EXIT_DIFFERENT;
 	default:
 		return FS_EXIT_OUTPUT;
 	}

@@ -18,6 +18,7 @@ enum {
 	FS_OUTPUT = EIO,	       /* writing failed */
 	FS_NOMEM = ENOMEM,	       /* out of memory, or over a stated limit */
 	FS_INTERNAL = ENOTRECOVERABLE, /* a fault of ours */
+	FS_DIFFERENT = ESTALE,	       /* what was compared is not the same */
 };
 
 /* The exit codes of both programs; scripts rely on them. */
@@ -28,6 +29,7 @@ enum fs_exit {
 	FS_EXIT_DAMAGED = 3,
 	FS_EXIT_OUTPUT = 4,
 	FS_EXIT_INTERNAL = 5,
+	FS_EXIT_DIFFERENT = 10,
 };
 
 struct fs_error {

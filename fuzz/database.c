@@ -306,6 +306,7 @@ static const char *const commands[][OWN_LIMIT] = {
 	{ "callers", "--columns", "all" },
 	{ "callers", "*", "--comm", "*" },
 	{ "callers", "--folded" },
+	{ "reproduce", "--columns", "all" },
 	{ "sql" }, /* of a view, chosen by the options */
 };
 

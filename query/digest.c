@@ -3,18 +3,7 @@
  * digest: SHA-256 of the canonical dump, by table and in total. The same file, symbols and
  * version give the same digest, in whatever database and after whatever other trace.
  *
- * The dump of a trace: all tables but the vocabulary (NAMES), in the order of the schema. Rows
- * that have an id, and samples, stand in its order; others are sorted by all columns. Left out:
- * trace ids and the columns of `left_out`. Ids depend on what the database held before, so each
- * is written less the smallest id of its table within the trace. A row belongs to the trace that
- * its trace_id says, or else that of the row it refers to.
- *
- * Each value is hashed as nine bytes, and what follows them:
- *
- *   | letter | i64 |       I: the integer; N (NULL): 0; else the length of
- *   | text or bytes |      T: the text, B: the blob, R: the real as %.15g
- *
- * and each row ends with a newline. Without --trace, the traces' rows of a table follow one
+ * query/dump.h says what the dump is. Without --trace, the traces' rows of a table follow one
  * another in the order of the traces.
  */
 #include <inttypes.h>
@@ -24,171 +13,9 @@
 
 #include "common/text.h"
 #include "query/database.h"
+#include "query/dump.h"
 #include "query/listing.h"
 #include "schema/schema.h"
-
-/* Labels, dates, and whatever tells where on the importing machine something lay. */
-static const struct {
-	const char *table, *column;
-} left_out[] = {
-	{ "trace", "id" },
-	{ "trace", "name" },
-	{ "trace", "options" },
-	{ "dso", "symbols_reason" },
-};
-
-static bool is_left_out(const char *table, const char *column)
-{
-	if (!strcmp(column, "trace_id"))
-		return true;
-	for (size_t i = 0; i < sizeof(left_out) / sizeof(*left_out); i++) {
-		if (!strcmp(left_out[i].table, table) && !strcmp(left_out[i].column, column))
-			return true;
-	}
-	return false;
-}
-
-static const struct fs_table_definition *find_table(const char *name, size_t length)
-{
-	for (const struct fs_table_definition *table = fs_schema_tables; table->name; table++) {
-		if (strlen(table->name) == length && !memcmp(table->name, name, length))
-			return table;
-	}
-	return NULL;
-}
-
-static bool has_column(const struct fs_table_definition *table, const char *name)
-{
-	for (const struct fs_column *column = table->columns; column->name; column++) {
-		if (!strcmp(column->name, name))
-			return true;
-	}
-	return false;
-}
-
-/*
- * The table whose ids a column holds, NULL when it holds no id: from REFERENCES, else from the
- * name, "a_code_id" as well as "code_id". A column named id holds those of its own table.
- */
-static const struct fs_table_definition *target_of(const struct fs_table_definition *table,
-						   const struct fs_column *column)
-{
-	static const char references[] = "REFERENCES ";
-	const char *type = strstr(column->type, references);
-	size_t length = strlen(column->name);
-	const char *word;
-
-	if (!strcmp(column->name, "id"))
-		return table;
-	if (type) {
-		type += strlen(references);
-		return find_table(type, strcspn(type, "("));
-	}
-	if (length < 4 || strcmp(column->name + length - 3, "_id") != 0)
-		return NULL;
-	length -= 3;
-	word = memrchr(column->name, '_', length);
-	word = word ? word + 1 : column->name;
-	return find_table(word, length - (size_t)(word - column->name));
-}
-
-/* Ids are rowids; sample has no column for its own. */
-static const char *id_name(const struct fs_table_definition *table)
-{
-	return has_column(table, "id") ? "id" : "rowid";
-}
-
-/* SQL: the condition that a row of the table belongs to trace ?1. */
-static void append_owner(sqlite3_str *sql, const struct fs_table_definition *table)
-{
-	if (!strcmp(table->name, "trace")) {
-		sqlite3_str_appendall(sql, "id = ?1");
-		return;
-	}
-	if (has_column(table, "trace_id")) {
-		sqlite3_str_appendall(sql, "trace_id = ?1");
-		return;
-	}
-	for (const struct fs_column *column = table->columns; column->name; column++) {
-		const struct fs_table_definition *target = target_of(table, column);
-
-		if (!target || target == table || target->kind == FS_TABLE_NAMES)
-			continue;
-		sqlite3_str_appendf(sql, "\"%w\" IN (SELECT %s FROM \"%w\" WHERE ", column->name,
-				    id_name(target), target->name);
-		append_owner(sql, target);
-		sqlite3_str_appendall(sql, ")");
-		return;
-	}
-	sqlite3_str_appendall(sql, "1");
-}
-
-static void append_columns(sqlite3_str *sql, const struct fs_table_definition *table)
-{
-	const char *separator = "SELECT ";
-
-	for (const struct fs_column *column = table->columns; column->name; column++) {
-		const struct fs_table_definition *target = target_of(table, column);
-
-		if (is_left_out(table->name, column->name))
-			continue;
-		sqlite3_str_appendf(sql, "%s\"%w\"", separator, column->name);
-		separator = ", ";
-		if (!target || target->kind == FS_TABLE_NAMES)
-			continue;
-		sqlite3_str_appendf(sql, " - (SELECT min(%s) FROM \"%w\" WHERE ", id_name(target),
-				    target->name);
-		append_owner(sql, target);
-		sqlite3_str_appendall(sql, ")");
-	}
-}
-
-static char *dump_sql(const struct fs_table_definition *table)
-{
-	sqlite3_str *sql = sqlite3_str_new(NULL);
-	bool by_id = has_column(table, "id") || !strcmp(table->name, "sample");
-	int shown = 0;
-
-	append_columns(sql, table);
-	sqlite3_str_appendf(sql, " FROM \"%w\" WHERE ", table->name);
-	append_owner(sql, table);
-	sqlite3_str_appendall(sql, by_id ? " ORDER BY rowid" : " ORDER BY ");
-	for (const struct fs_column *column = table->columns; !by_id && column->name; column++) {
-		if (!is_left_out(table->name, column->name)) {
-			shown++;
-			sqlite3_str_appendf(sql, "%s%d", shown > 1 ? ", " : "", shown);
-		}
-	}
-	return sqlite3_str_finish(sql);
-}
-
-static void hash_value(struct sha256_ctx *hash, sqlite3_stmt *row, int column)
-{
-	static const uint8_t letters[] = { [SQLITE_INTEGER] = 'I',
-					   [SQLITE_FLOAT] = 'R',
-					   [SQLITE_TEXT] = 'T',
-					   [SQLITE_BLOB] = 'B',
-					   [SQLITE_NULL] = 'N' };
-	int type = sqlite3_column_type(row, column);
-	int64_t number = 0;
-	uint8_t head[1 + sizeof(number)] = { letters[type] };
-	const void *bytes = NULL;
-	char real[32];
-
-	if (type == SQLITE_INTEGER) {
-		number = sqlite3_column_int64(row, column);
-	} else if (type == SQLITE_FLOAT) {
-		number = snprintf(real, sizeof(real), "%.15g", sqlite3_column_double(row, column));
-		bytes = real;
-	} else if (type != SQLITE_NULL) {
-		bytes = sqlite3_column_blob(row, column);
-		number = sqlite3_column_bytes(row, column);
-	}
-	memcpy(head + 1, &number, sizeof(number));
-	sha256_update(hash, sizeof(head), head);
-	if (bytes)
-		sha256_update(hash, (size_t)number, bytes);
-}
 
 /* Add the rows of one trace to the hash of a table. */
 static int hash_rows(struct fs_query *query, const char *sql, int64_t trace_id,
@@ -202,9 +29,7 @@ static int hash_rows(struct fs_query *query, const char *sql, int64_t trace_id,
 		return code;
 	sqlite3_bind_int64(row, 1, trace_id);
 	while ((step = sqlite3_step(row)) == SQLITE_ROW) {
-		for (int i = 0; i < sqlite3_column_count(row); i++)
-			hash_value(hash, row, i);
-		sha256_update(hash, 1, (const uint8_t *)"\n");
+		fs_dump_hash(hash, row);
 		++*rows;
 	}
 	if (step != SQLITE_DONE)
@@ -218,7 +43,7 @@ static int hash_table(struct fs_options *options, const struct fs_table_definiti
 {
 	struct fs_query *query = options->query;
 	sqlite3_stmt *traces = NULL;
-	char *sql = dump_sql(table);
+	char *sql = fs_dump_sql("main", table);
 	int code = sql ? fs_database_prepare(query,
 					     "SELECT id FROM trace WHERE ?1 = 0 OR id = ?1 "
 					     "ORDER BY id",

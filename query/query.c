@@ -35,6 +35,8 @@ const struct fs_command fs_commands[] = {
 	{ "digest", fs_command_digest, "SHA-256 of a trace's content, by table" },
 	{ "symbols", fs_command_symbols, "name code and data from binaries that came later" },
 	{ "analyze", fs_command_analyze, "rebuild the findings" },
+	{ "reproduce", fs_command_reproduce,
+	  "make the findings again and compare, table by table" },
 	{ NULL, NULL, NULL },
 };
 
@@ -51,6 +53,11 @@ void fs_query_say(const struct fs_query *query, const char *format, ...)
 	va_end(arguments);
 	fs_escape(shown, sizeof(shown), text, strlen(text));
 	fprintf(query->err, "%s\n", shown);
+}
+
+int fs_ingest_need(const struct fs_query *query, struct fs_error *error)
+{
+	return query->ingest ? 0 : fs_fail(error, FS_INTERNAL, "this program cannot ingest");
 }
 
 void fs_query_print_version(FILE *out)
@@ -113,7 +120,7 @@ static char *describe_commands(void)
 	for (const struct fs_command *command = fs_commands; command->name; command++)
 		fprintf(out, "  %-10s %s\n", command->name, command->summary);
 	fputs("\n`fsquery COMMAND --help' tells about one. Exit codes: 0 done, 1 usage, 2 refused, "
-	      "4 output error, 5 internal error.",
+	      "4 output error, 5 internal error, 10 a comparison found a difference.",
 	      out);
 	fclose(out);
 	return text;
@@ -142,7 +149,7 @@ static int parse_and_run(struct fs_query *query, int argc, char **argv, struct f
 	return command->run(query, argc - position, argv + position, error);
 }
 
-int fs_query_main(int argc, char **argv, FILE *out, FILE *err, fs_name_function *name_trace)
+int fs_query_main(int argc, char **argv, FILE *out, FILE *err, const struct fs_ingest *ingest)
 {
 	const char *path = getenv("FSIGHT_DB");
 	struct fs_query query = {
@@ -150,7 +157,7 @@ int fs_query_main(int argc, char **argv, FILE *out, FILE *err, fs_name_function 
 		.colour = "auto",
 		.out = out,
 		.err = err,
-		.name_trace = name_trace,
+		.ingest = ingest,
 	};
 	struct fs_error error = { 0 };
 	int code = parse_and_run(&query, argc, argv, &error);

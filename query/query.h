@@ -23,10 +23,28 @@ struct fs_name_sources {
 	bool unverified;
 };
 
-/* Give names to a trace, inside the open transaction: what ingest does, which the main program
- * brings in. */
-typedef int fs_name_function(sqlite3 *db, int64_t trace, const struct fs_name_sources *sources,
-			     struct fs_error *error);
+/* A file to import, and from what else. The paths are borrowed. */
+struct fs_import {
+	const char *path;
+	bool no_samples;
+	struct fs_name_sources names;
+	const char *const *perf_maps, *const *jit_dumps, *const *allocation_logs;
+	size_t perf_map_count, jit_dump_count, allocation_log_count;
+};
+
+typedef int fs_import_use(void *context, sqlite3 *db, int64_t trace, struct fs_error *error);
+
+/* What ingest does. The main program brings it in, since query does not know ingest. */
+struct fs_ingest {
+	/* Give names to a trace, inside the open transaction. */
+	int (*name)(sqlite3 *db, int64_t trace, const struct fs_name_sources *sources,
+		    struct fs_error *error);
+	/* SHA-256 of a file, as trace.sha256 has it; 64 digits and a NUL. */
+	int (*hash)(const char *path, char *ret_hex, struct fs_error *error);
+	/* Import a file into a temporary database, make its findings, and let `use` look at it. */
+	int (*import)(const struct fs_import *import, fs_import_use *use, void *context,
+		      struct fs_error *error);
+};
 
 /* One run of fsquery. */
 struct fs_query {
@@ -37,8 +55,8 @@ struct fs_query {
 	bool users_sql; /* a statement that fails is the user's mistake */
 	FILE *out;
 	FILE *err;
-	sqlite3 *db; /* open once a command asked for it */
-	fs_name_function *name_trace;
+	sqlite3 *db;			/* open once a command asked for it */
+	const struct fs_ingest *ingest; /* or NULL */
 };
 
 struct fs_command {
@@ -55,9 +73,12 @@ enum { FS_HELPED = ECANCELED };
 
 /*
  * The whole program: parse argv, run a command, write to out and err. Returns an exit code of
- * enum fs_exit. Changes entries of argv. name_trace may be NULL: then `symbols` fails.
+ * enum fs_exit. Changes entries of argv. ingest may be NULL: then commands fail that need it.
  */
-int fs_query_main(int argc, char **argv, FILE *out, FILE *err, fs_name_function *name_trace);
+int fs_query_main(int argc, char **argv, FILE *out, FILE *err, const struct fs_ingest *ingest);
+
+/* An error unless the program can ingest. */
+int fs_ingest_need(const struct fs_query *query, struct fs_error *error);
 
 /* One line on query->err, escaped, unless --quiet. */
 void fs_query_say(const struct fs_query *query, const char *format, ...)
@@ -86,5 +107,6 @@ FS_COMMAND(schema);
 FS_COMMAND(digest);
 FS_COMMAND(symbols);
 FS_COMMAND(analyze);
+FS_COMMAND(reproduce);
 
 #endif

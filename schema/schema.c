@@ -88,14 +88,14 @@ int fs_sql_run(sqlite3 *db, const char *sql, struct fs_error *error)
 	return fs_sql_fail(db, NULL, error);
 }
 
-static int create_table(sqlite3 *db, const struct fs_table_definition *table,
+static int create_table(sqlite3 *db, const char *create, const struct fs_table_definition *table,
 			struct fs_error *error)
 {
 	sqlite3_str *sql = sqlite3_str_new(db);
 	char *text;
 	int code;
 
-	sqlite3_str_appendf(sql, "CREATE TABLE %s (", table->name);
+	sqlite3_str_appendf(sql, "%s %s (", create, table->name);
 	for (const struct fs_column *column = table->columns; column->name; column++)
 		sqlite3_str_appendf(sql, "%s\n\t\"%s\" %s", column == table->columns ? "" : ",",
 				    column->name, column->type);
@@ -139,10 +139,19 @@ int fs_schema_create(sqlite3 *db, struct fs_error *error)
 		 FS_APPLICATION_ID, FS_SCHEMA_VERSION);
 	FS_TRY(fs_sql_run(db, pragma, error));
 	for (const struct fs_table_definition *table = fs_schema_tables; table->name; table++)
-		FS_TRY(create_table(db, table, error));
+		FS_TRY(create_table(db, "CREATE TABLE", table, error));
 	FS_TRY(fill_names(db, error));
 	for (const struct fs_view *view = fs_schema_views; view->name; view++)
 		FS_TRY(fs_sql_run(db, view->sql, error));
+	return 0;
+}
+
+int fs_schema_shadow_findings(sqlite3 *db, struct fs_error *error)
+{
+	for (const struct fs_table_definition *table = fs_schema_tables; table->name; table++) {
+		if (table->kind == FS_TABLE_FINDING)
+			FS_TRY(create_table(db, "CREATE TEMP TABLE", table, error));
+	}
 	return 0;
 }
 

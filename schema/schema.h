@@ -59,6 +59,12 @@ extern const struct fs_view fs_schema_views[];
  */
 int fs_schema_create(sqlite3 *db, struct fs_error *error);
 
+/*
+ * Empty temporary tables of findings that stand before the database's own: then fs_analyze()
+ * writes into these, and db may be read-only. main.NAME still is the database's.
+ */
+int fs_schema_shadow_findings(sqlite3 *db, struct fs_error *error);
+
 /* 0 if db is a database of this schema version, FS_REFUSED otherwise. `path` is for the message. */
 int fs_schema_check(sqlite3 *db, const char *path, struct fs_error *error);
 

@@ -452,3 +452,18 @@ int fs_load(sqlite3 *db, const struct fs_load_options *options, struct fs_load_r
 	free_load(&load);
 	return code;
 }
+
+int fs_load_hash(const char *path, char *ret_hex, struct fs_error *error)
+{
+	struct load load = { .error = error };
+	int code = fs_session_open(&load.session, path, error);
+
+	if (!code)
+		code = begin_hash(&load);
+	if (!code)
+		code = fs_hash_file_end(&load.hash, error);
+	if (!code)
+		memcpy(ret_hex, load.hash.hex, sizeof(load.hash.hex));
+	fs_session_close(&load.session);
+	return code;
+}

@@ -47,4 +47,7 @@ struct fs_load_result {
 int fs_load(sqlite3 *db, const struct fs_load_options *options, struct fs_load_result *ret_result,
 	    struct fs_error *error);
 
+/* The SHA-256 that a trace of this file would have, as 64 digits and a NUL. */
+int fs_load_hash(const char *path, char *ret_hex, struct fs_error *error);
+
 #endif

@@ -54,11 +54,24 @@ static int fail_database(const struct fs_target *target, const char *what, struc
 		       target->db ? sqlite3_errmsg(target->db) : "out of memory");
 }
 
+/* nobody sees this file before it is complete: neither a journal nor syncs on the way */
+static int begin_new(struct fs_target *target, struct fs_error *error)
+{
+	char pragma[160];
+
+	snprintf(pragma, sizeof(pragma),
+		 "PRAGMA page_size = %d; PRAGMA encoding = 'UTF-8'; PRAGMA journal_mode = OFF; "
+		 "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;",
+		 FS_PAGE_SIZE);
+	FS_TRY(fs_sql_run(target->db, pragma, error));
+	FS_TRY(fs_sql_run(target->db, "BEGIN", error));
+	return fs_schema_create(target->db, error);
+}
+
 static int create(struct fs_target *target, struct fs_error *error)
 {
 	const char *base;
 	char *directory = directory_of(target->path, &base);
-	char pragma[160];
 
 	if (!directory || strlen(base) > 200 ||
 	    asprintf(&target->temporary, "%s/.%s.tmp-%ld", directory, base, (long)getpid()) < 0) {
@@ -82,14 +95,7 @@ static int create(struct fs_target *target, struct fs_error *error)
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW,
 			    NULL))
 		return fail_database(target, "cannot create the database there", error);
-	/* nobody sees this file before it is complete: neither a journal nor syncs on the way */
-	snprintf(pragma, sizeof(pragma),
-		 "PRAGMA page_size = %d; PRAGMA encoding = 'UTF-8'; PRAGMA journal_mode = OFF; "
-		 "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;",
-		 FS_PAGE_SIZE);
-	FS_TRY(fs_sql_run(target->db, pragma, error));
-	FS_TRY(fs_sql_run(target->db, "BEGIN", error));
-	return fs_schema_create(target->db, error);
+	return begin_new(target, error);
 }
 
 static int open_existing(struct fs_target *target, struct fs_error *error)
@@ -107,6 +113,13 @@ static int open_existing(struct fs_target *target, struct fs_error *error)
 	return 0;
 }
 
+/* Sorting within the L2 cache is faster than within a large page cache. */
+static int tune(struct fs_target *target, struct fs_error *error)
+{
+	return fs_sql_run(target->db, "PRAGMA cache_size = -4000; PRAGMA temp_store = FILE;",
+			  error);
+}
+
 int fs_target_open(struct fs_target *target, const char *path, struct fs_error *error)
 {
 	struct stat status;
@@ -118,11 +131,16 @@ int fs_target_open(struct fs_target *target, const char *path, struct fs_error *
 				       : fs_fail(error, FS_OUTPUT, "%s: %s", path, strerror(errno));
 	else
 		code = open_existing(target, error);
-	if (code)
-		return code;
-	/* sorting within the L2 cache is faster than within a large page cache */
-	return fs_sql_run(target->db, "PRAGMA cache_size = -4000; PRAGMA temp_store = FILE;",
-			  error);
+	return code ? code : tune(target, error);
+}
+
+int fs_target_open_temporary(struct fs_target *target, struct fs_error *error)
+{
+	*target = (struct fs_target){ .path = "temporary database" };
+	if (sqlite3_open("", &target->db))
+		return fail_database(target, "cannot create it", error);
+	FS_TRY(begin_new(target, error));
+	return tune(target, error);
 }
 
 static int sync_path(const char *path, int flags)

@@ -24,6 +24,10 @@ struct fs_target {
  * here or later. */
 int fs_target_open(struct fs_target *target, const char *path, struct fs_error *error);
 
+/* The same for a database that nobody else ever sees: it is gone with fs_target_abandon(), or when
+ * the program ends. */
+int fs_target_open_temporary(struct fs_target *target, struct fs_error *error);
+
 /* Commit and, for a new database, give it its name. The target is then closed. */
 int fs_target_commit(struct fs_target *target, struct fs_error *error);
 

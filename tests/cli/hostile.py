@@ -99,6 +99,8 @@ def ask_all(what, allowed, step=1):
     for command in COMMANDS[turn % step::step]:
         # these two answer from the program alone
         own = {0} if command[0] in ("views", "schema") else set()
+        if command[0] == "reproduce" and 0 in allowed:
+            own = {10}  # the values are not what the passes make
         check(what, [FSQUERY, "--db", DB] + command, allowed | own)
     if digest(DB) != before:
         complain(what, "fsquery changed the database")
