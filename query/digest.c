@@ -85,7 +85,7 @@ static int fill_tables(struct fs_options *options, sqlite3_stmt *insert, struct 
 		struct sha256_ctx hash;
 		int64_t rows = 0;
 
-		if (table->kind == FS_TABLE_NAMES)
+		if (!fs_table_is_of_traces(table))
 			continue;
 		sha256_init(&hash);
 		FS_TRY(hash_table(options, table, &hash, &rows, error));

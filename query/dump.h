@@ -2,7 +2,7 @@
 /*
  * The canonical dump of a trace, by table: what is the same wherever the same file was imported.
  *
- * The dump of a trace: all tables but the vocabulary (NAMES), in the order of the schema. Rows
+ * The dump of a trace: all tables of traces (not NAMES and CACHE), in the order of the schema. Rows
  * that have an id, and samples, stand in its order; others are sorted by all columns. Left out:
  * trace ids and the columns of `left_out`. Ids depend on what the database held before, so each
  * is written less the smallest id of its table within the trace. A row belongs to the trace that

@@ -292,7 +292,7 @@ static int compare_tables(struct comparison *comparison, struct fs_error *error)
 	bool findings_only = !comparison->request->from;
 
 	for (const struct fs_table_definition *table = fs_schema_tables; table->name; table++) {
-		if (table->kind != FS_TABLE_NAMES &&
+		if (fs_table_is_of_traces(table) &&
 		    (!findings_only || table->kind == FS_TABLE_FINDING))
 			FS_TRY(compare_table(comparison, table, error));
 	}

@@ -12,7 +12,8 @@
 static const struct fs_query_column columns[] = {
 	FS_COLUMN("table", "TABLE", TEXT, FS_SHOW_DEFAULT, "\"table\"", "Name of the table"),
 	FS_COLUMN("kind", "KIND", TEXT, 0, NULL,
-		  "content: raw facts; rollup: sums of them; finding: verdicts; names: vocabulary"),
+		  "content: raw facts; rollup: sums of them; finding: verdicts; names: vocabulary; "
+		  "cache: what was read of binaries, of no trace"),
 	FS_COLUMN("column", "COLUMN", TEXT, FS_SHOW_DEFAULT, "\"column\"",
 		  "Its column; empty: the row is about the table"),
 	FS_COLUMN("type", "TYPE", TEXT, FS_SHOW_DEFAULT, NULL, "Type and constraints"),
@@ -21,10 +22,9 @@ static const struct fs_query_column columns[] = {
 };
 
 static const char *const kinds[] = {
-	[FS_TABLE_CONTENT] = "content",
-	[FS_TABLE_ROLLUP] = "rollup",
-	[FS_TABLE_FINDING] = "finding",
-	[FS_TABLE_NAMES] = "names",
+	[FS_TABLE_CONTENT] = "content", [FS_TABLE_ROLLUP] = "rollup",
+	[FS_TABLE_FINDING] = "finding", [FS_TABLE_NAMES] = "names",
+	[FS_TABLE_CACHE] = "cache",
 };
 
 struct request {

@@ -10,6 +10,7 @@
 #define FS_SCHEMA_SCHEMA_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/error.h"
@@ -25,6 +26,7 @@ enum fs_table_kind {
 	FS_TABLE_ROLLUP,
 	FS_TABLE_FINDING,
 	FS_TABLE_NAMES,
+	FS_TABLE_CACHE,
 };
 
 struct fs_column {
@@ -40,6 +42,12 @@ struct fs_table_definition {
 	const struct fs_column *columns; /* ends with a NULL name */
 	const char *constraints;	 /* table constraints, "" for none */
 };
+
+/* Whether its rows belong to traces: not the vocabulary, nor what is kept for the next trace. */
+static inline bool fs_table_is_of_traces(const struct fs_table_definition *table)
+{
+	return table->kind != FS_TABLE_NAMES && table->kind != FS_TABLE_CACHE;
+}
 
 /* All tables in creation order; ends with a NULL name. */
 extern const struct fs_table_definition fs_schema_tables[];

@@ -132,7 +132,8 @@ static int remove_trace(struct load *load, int64_t trace)
 	} owners[] = { { "event_id", "event" },
 		       { "thread_id", "thread" },
 		       { "dso_id", "dso" },
-		       { "type_id", "type" } };
+		       { "type_id", "type" },
+		       { "code_id", "code" } };
 	const struct fs_table_definition *last = fs_schema_tables;
 	char sql[256];
 
@@ -142,7 +143,7 @@ static int remove_trace(struct load *load, int64_t trace)
 	for (const struct fs_table_definition *table = last; table >= fs_schema_tables; table--) {
 		const struct fs_column *column = table->columns;
 
-		if (table->kind == FS_TABLE_NAMES)
+		if (!fs_table_is_of_traces(table))
 			continue;
 		while (column->name && strcmp(column->name, "trace_id") != 0)
 			column++;

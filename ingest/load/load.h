@@ -24,7 +24,7 @@ struct fs_load_options {
 	struct fs_jit_files jit;	    /* what JIT compilers wrote */
 	const char *const *allocation_logs; /* ingest/load/heap.h */
 	size_t allocation_log_count;
-	struct fs_symbol_options symbols; /* where names come from; its `strings` is not used */
+	struct fs_symbol_options symbols; /* where names come from; not its `strings` and `cache` */
 	bool no_samples;		  /* keep roll-ups only */
 	bool strict;			  /* refuse a damaged file */
 	bool replace;			  /* a trace of the same bytes is removed first */

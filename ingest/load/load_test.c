@@ -807,7 +807,7 @@ static void check_same(sqlite3 *first, int64_t first_trace, sqlite3 *second, int
 		char *left;
 		char *right;
 
-		if (table->kind == FS_TABLE_NAMES)
+		if (!fs_table_is_of_traces(table))
 			continue;
 		left = dump_table(first, table, first_trace);
 		right = dump_table(second, table, second_trace);

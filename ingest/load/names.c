@@ -12,6 +12,7 @@
 #include "common/search.h"
 #include "common/vector.h"
 #include "ingest/load/rows.h"
+#include "ingest/load/symbol_cache.h"
 #include "schema/schema.h"
 
 struct dso {
@@ -618,11 +619,13 @@ int fs_name_trace(sqlite3 *db, int64_t trace, struct fs_symbol_options options,
 	struct naming naming = {
 		.db = db, .trace = trace, .error = error, .rows = { .db = db, .error = error }
 	};
+	const struct fs_symbol_cache cache = fs_symbol_cache_of(db);
 	int code;
 
 	fs_interner_init(&naming.paths);
 	fs_interner_init(&naming.strings);
 	options.strings = &naming.strings;
+	options.cache = &cache;
 	code = read_questions(&naming);
 	if (!code)
 		code = fs_symbolise(&options, naming.asked, naming.dso_count, NULL, error);

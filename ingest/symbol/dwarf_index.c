@@ -105,8 +105,7 @@ int fs_dwarf_index_open(struct fs_dwarf_index *index, Elf *elf, Elf *supplementa
 	size_t header;
 
 	*index = (struct fs_dwarf_index){ .dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL) };
-	fs_table_init(&index->entries, 8, sizeof(struct fs_dwarf_range));
-	fs_table_init(&index->entered_units, 8, 8);
+	fs_table_init(&index->functions, 8, sizeof(struct fs_dwarf_ranges));
 	index->unreadable = has_section(elf, ".debug_info") || has_section(elf, ".zdebug_info");
 	index->lines_only = has_section(elf, ".debug_sup");
 	if (!index->dwarf)
@@ -221,33 +220,44 @@ void fs_dwarf_names(Dwarf_Die *die, const char **ret_name, const char **ret_link
 		*ret_linkage_name = string_of(die, DW_AT_MIPS_linkage_name);
 }
 
-/* Read the functions of a unit unless they are those read last. */
-static void read_functions(struct fs_dwarf_index *index, Dwarf_Die *unit)
+/*
+ * The functions of the unit at an address, read when it is met first. NULL: no unit is known
+ * there, or memory ran out.
+ */
+static const struct fs_dwarf_ranges *functions_near(struct fs_dwarf_index *index, uint64_t address)
 {
-	if (index->functions_known && index->functions_of == dwarf_dieoffset(unit))
-		return;
-	index->functions.count = 0;
-	index->functions_known = true;
-	index->functions_of = dwarf_dieoffset(unit);
-	if (add_functions(&index->functions, unit, 0))
-		index->functions.count = 0;
-	sort(&index->functions);
+	struct fs_dwarf_ranges *functions;
+	Dwarf_Off offset;
+	Dwarf_Die unit;
+	bool added;
+
+	if (index->lines_only || !unit_of(index, address, &unit))
+		return NULL;
+	offset = dwarf_dieoffset(&unit);
+	functions = fs_table_put(&index->functions, &offset, NULL, &added);
+	if (functions && added) {
+		if (add_functions(functions, &unit, 0))
+			functions->count = 0;
+		sort(functions);
+	}
+	return functions;
+}
+
+static bool entry_of(struct fs_dwarf_index *index, const struct fs_dwarf_range *range,
+		     Dwarf_Die *ret_die, struct fs_dwarf_range *ret_range)
+{
+	if (!range || !dwarf_offdie(index->dwarf, range->die, ret_die))
+		return false;
+	*ret_range = *range;
+	return true;
 }
 
 bool fs_dwarf_function_range(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die,
 			     struct fs_dwarf_range *ret_range)
 {
-	const struct fs_dwarf_range *range;
-	Dwarf_Die unit;
+	const struct fs_dwarf_ranges *functions = functions_near(index, address);
 
-	if (index->lines_only || !unit_of(index, address, &unit))
-		return false;
-	read_functions(index, &unit);
-	range = find(&index->functions, address);
-	if (!range || !dwarf_offdie(index->dwarf, range->die, ret_die))
-		return false;
-	*ret_range = *range;
-	return true;
+	return functions && entry_of(index, find(functions, address), ret_die, ret_range);
 }
 
 bool fs_dwarf_function(struct fs_dwarf_index *index, uint64_t address,
@@ -264,53 +274,22 @@ bool fs_dwarf_function(struct fs_dwarf_index *index, uint64_t address,
 	return ret_function->name || ret_function->linkage_name;
 }
 
-/* Remember where the functions of a unit begin, once. */
-static int note_entries(struct fs_dwarf_index *index, Dwarf_Die *unit)
-{
-	Dwarf_Off offset = dwarf_dieoffset(unit);
-	struct fs_dwarf_ranges functions = { 0 };
-	bool added;
-	int code;
-
-	if (!fs_table_put(&index->entered_units, &offset, NULL, &added))
-		return FS_NOMEM;
-	if (!added)
-		return 0;
-	code = add_functions(&functions, unit, 0);
-	for (size_t i = 0; !code && i < functions.count; i++) {
-		struct fs_dwarf_range *entry =
-			fs_table_put(&index->entries, &functions.items[i].low, NULL, NULL);
-
-		if (entry)
-			*entry = functions.items[i];
-		else
-			code = FS_NOMEM;
-	}
-	free(functions.items);
-	return code;
-}
-
 bool fs_dwarf_entry(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die,
 		    struct fs_dwarf_range *ret_range)
 {
-	const struct fs_dwarf_range *entry;
-	Dwarf_Die unit;
+	const struct fs_dwarf_ranges *functions = functions_near(index, address);
+	size_t at = functions ? FS_FIRST_AT(functions->items, functions->count, low, address) : 0;
 
-	if (index->lines_only || !unit_of(index, address, &unit) || note_entries(index, &unit))
-		return false;
-	entry = fs_table_get(&index->entries, &address);
-	if (!entry || !dwarf_offdie(index->dwarf, entry->die, ret_die))
-		return false;
-	*ret_range = *entry;
-	return true;
+	return functions && at < functions->count && functions->items[at].low == address &&
+	       entry_of(index, &functions->items[at], ret_die, ret_range);
 }
 
 void fs_dwarf_index_close(struct fs_dwarf_index *index)
 {
 	free(index->units.items);
-	free(index->functions.items);
-	fs_table_free(&index->entries);
-	fs_table_free(&index->entered_units);
+	for (size_t i = 0; i < index->functions.count; i++)
+		free(((struct fs_dwarf_ranges *)fs_table_value(&index->functions, i))->items);
+	fs_table_free(&index->functions);
 	close_dwarf(index);
 	*index = (struct fs_dwarf_index){ 0 };
 }

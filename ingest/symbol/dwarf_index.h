@@ -32,11 +32,7 @@ struct fs_dwarf_index {
 	bool split;	 /* units whose information lies in .dwo files, which are not read */
 	bool unreadable; /* there is some, but libdw makes nothing of it */
 	struct fs_dwarf_ranges units;
-	struct fs_dwarf_ranges functions; /* of the unit below */
-	Dwarf_Off functions_of;
-	bool functions_known;
-	struct fs_table entries; /* first address -> fs_dwarf_range, of units met so far */
-	struct fs_table entered_units;
+	struct fs_table functions; /* unit -> fs_dwarf_ranges, of units met so far */
 };
 
 /* A function as DWARF has it; names lie in the Dwarf. */
@@ -74,7 +70,7 @@ void fs_dwarf_names(Dwarf_Die *die, const char **ret_name, const char **ret_link
 /* Add the ranges of an entry, without empty ones and those of code that the linker dropped. */
 int fs_dwarf_ranges_add(struct fs_dwarf_ranges *ranges, Dwarf_Die *die);
 
-/* The function of an address; asking in address order is fast. */
+/* The function of an address. The functions of its unit are read once. */
 bool fs_dwarf_function(struct fs_dwarf_index *index, uint64_t address,
 		       struct fs_dwarf_function *ret_function);
 
@@ -82,7 +78,7 @@ bool fs_dwarf_function(struct fs_dwarf_index *index, uint64_t address,
 bool fs_dwarf_function_range(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die,
 			     struct fs_dwarf_range *ret_range);
 
-/* The same of the function that begins at an address, fast in any order. */
+/* The same of the function that begins at an address. */
 bool fs_dwarf_entry(struct fs_dwarf_index *index, uint64_t address, Dwarf_Die *ret_die,
 		    struct fs_dwarf_range *ret_range);
 

@@ -46,7 +46,7 @@ struct code {
 struct fs_flow {
 	struct fs_flow_source source;
 	struct fs_locals locals;
-	struct fs_table callees; /* address -> registers that a call of it changes */
+	struct fs_table callees; /* address, depth -> registers that a call of it changes */
 	struct code *code;
 	size_t code_count, code_capacity;
 	struct block *blocks;
@@ -65,7 +65,7 @@ struct fs_flow *fs_flow_open(const struct fs_flow_source *source)
 	if (!flow)
 		return NULL;
 	flow->source = *source;
-	fs_table_init(&flow->callees, 8, 8);
+	fs_table_init(&flow->callees, 16, 8);
 	return flow;
 }
 
@@ -425,10 +425,12 @@ static uint32_t changed_here(struct fs_flow *flow, const struct fs_instruction *
 /*
  * The registers that a call changes. Compilers look into functions of the same unit (GCC's
  * -fipa-ra) and keep values in volatile registers that the callee does not touch; so do we.
+ * What is found depends on how deep the search is already, and so on nothing that was asked before.
  */
 static uint32_t changed_by(struct fs_flow *flow, uint64_t function, unsigned int depth)
 {
 	uint32_t all = volatile_registers(flow);
+	const uint64_t key[] = { function, depth };
 	struct fs_dwarf_range range;
 	uint64_t *known;
 	uint32_t changed = 0;
@@ -436,7 +438,7 @@ static uint32_t changed_by(struct fs_flow *flow, uint64_t function, unsigned int
 
 	if (!function || depth > CALL_DEPTH_MAX)
 		return all;
-	known = fs_table_get(&flow->callees, &function);
+	known = fs_table_get(&flow->callees, key);
 	if (known)
 		return (uint32_t)*known;
 	if (fs_dwarf_entry(flow->source.index, function, &callee, &range) &&
@@ -453,7 +455,7 @@ static uint32_t changed_by(struct fs_flow *flow, uint64_t function, unsigned int
 	} else {
 		changed = all;
 	}
-	known = fs_table_put(&flow->callees, &function, NULL, NULL);
+	known = fs_table_put(&flow->callees, key, NULL, NULL);
 	if (known)
 		*known = changed;
 	return changed;

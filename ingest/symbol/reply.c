@@ -192,6 +192,19 @@ static bool is_inlined(const struct fs_symbol_dso *dso, uint32_t inlined)
 	return inlined == FS_SYMBOL_NONE || inlined < dso->inlined_count;
 }
 
+/* The same, and not too deep in others. */
+static bool is_caller(const struct fs_symbol_dso *dso, uint32_t inlined)
+{
+	if (!is_inlined(dso, inlined))
+		return false;
+	for (int depth = 0; inlined != FS_SYMBOL_NONE; depth++) {
+		if (depth == FS_REPLY_INLINED_DEPTH_MAX)
+			return false;
+		inlined = dso->inlined[inlined].caller;
+	}
+	return true;
+}
+
 static int read_inlined(struct fs_reply *reply, struct fs_reader *body)
 {
 	struct fs_symbol_dso *dso = reply->context;
@@ -204,7 +217,7 @@ static int read_inlined(struct fs_reply *reply, struct fs_reader *body)
 	inlined.caller = fs_read_u32(body);
 	if (body->failed || !fs_reply_string(reply, name, &inlined.name) ||
 	    !fs_reply_string(reply, file, &inlined.call_file) || inlined.call_line > INT32_MAX ||
-	    inlined.call_column > INT32_MAX || !is_inlined(dso, inlined.caller) ||
+	    inlined.call_column > INT32_MAX || !is_caller(dso, inlined.caller) ||
 	    dso->inlined_count >= FS_REPLY_INLINED_MAX)
 		return fs_reply_malformed(reply, "an inlined function");
 	FS_TRY(FS_RESERVE(dso->inlined, dso->inlined_capacity, dso->inlined_count + 1));
@@ -316,8 +329,10 @@ static int read_field(struct fs_reply *reply, struct fs_reader *body)
 	field.bit_offset = (uint16_t)(bits >> 16);
 	field.bit_size = (uint16_t)bits;
 	field.base_class = fs_read_u32(body);
-	if (body->failed || field.type >= dso->type_count || !is_type(dso, field.member) ||
-	    type_name == FS_SYMBOL_NONE || !fs_reply_string(reply, name, &field.name) ||
+	if (body->failed || field.type >= dso->type_count ||
+	    (dso->field_count && field.type < dso->fields[dso->field_count - 1].type) ||
+	    !is_type(dso, field.member) || type_name == FS_SYMBOL_NONE ||
+	    !fs_reply_string(reply, name, &field.name) ||
 	    !fs_reply_string(reply, type_name, &field.type_name) ||
 	    !fs_reply_string(reply, declared, &field.declared) || field.offset > INT64_MAX ||
 	    field.size > INT64_MAX || field.elements > INT64_MAX || field.alignment > INT64_MAX ||

@@ -13,6 +13,7 @@
  * TYPE     u32 name, u64 size, u32 kind                 numbered from 0 in order
  * FIELD    u32 type, u32 name, u32 type name, u32 member type, u64 offset, u64 size,
  *          u64 elements, u32 bit offset << 16 | bit size, u32 base class
+ *                                                       sorted by type
  * OBJECT   u32 query, u32 name, u64 address, u64 size, u64 offset, u32 type, u32 field
  */
 #ifndef FS_INGEST_SYMBOL_REPLY_H
@@ -34,7 +35,8 @@ enum {
 enum {
 	FS_REPLY_TYPES_MAX = 1 << 14,
 	FS_REPLY_FIELDS_MAX = 1 << 18,
-	FS_REPLY_INLINED_MAX = 1 << 20
+	FS_REPLY_INLINED_MAX = 1 << 20,
+	FS_REPLY_INLINED_DEPTH_MAX = 512, /* of functions put into each other */
 };
 
 /* Flags of BINARY. */

@@ -87,7 +87,7 @@ struct resolver {
 	struct fs_x86 *x86;
 	struct cursor cursor;
 	struct item *items;
-	struct fs_table functions; /* by address */
+	struct fs_table functions; /* address, size -> number sent */
 	const char *complaint;	   /* why nothing can be answered */
 };
 
@@ -489,9 +489,10 @@ static int function_id(struct resolver *resolver, uint64_t address, uint64_t siz
 {
 	struct fs_symbol_function function = { .address = in_module(resolver, address),
 					       .size = size };
+	const uint64_t key[] = { address, size };
 	bool added;
 
-	if (!fs_table_put(&resolver->functions, &address, ret_id, &added))
+	if (!fs_table_put(&resolver->functions, key, ret_id, &added))
 		return FS_NOMEM;
 	if (!added)
 		return 0;
@@ -937,7 +938,7 @@ void fs_resolve(const struct fs_resolve_job *job, struct fs_reply_writer *writer
 	int code;
 
 	resolver.inlines.index = &resolver.dwarf;
-	fs_table_init(&resolver.functions, 8, 8);
+	fs_table_init(&resolver.functions, 16, 8);
 	fs_table_init(&resolver.inlined, 8, 8);
 	code = answer_all(&resolver);
 	if (code == FS_REFUSED)

@@ -11,6 +11,7 @@
 #include "common/text.h"
 #include "common/whole_file.h"
 #include "ingest/helper/helper.h"
+#include "ingest/symbol/answers.h"
 #include "ingest/symbol/kallsyms.h"
 #include "ingest/symbol/locate.h"
 #include "ingest/symbol/reply.h"
@@ -93,12 +94,18 @@ static void explain(struct fs_symbol_dso *dso)
 		add_reason(dso, "instructions of its architecture are not decoded");
 }
 
-/* What is asked of the helper about one DSO. */
+/* What is asked about one DSO. */
 struct resolving {
-	struct fs_resolve_job job;
-	struct fs_interner *strings;
-	struct fs_symbol_dso *dso;
+	const struct fs_symbol_options *options;
+	const struct fs_located *located;
+	int fd; /* the binary, or -1 */
+	enum fs_helper_fault fault;
 	struct fs_isolation *isolation;
+	char files[FS_ANSWERS_FILES_TEXT]; /* answers are kept under it; "": they are not */
+	struct fs_answers answers;
+	struct fs_resolve_job job;
+	struct fs_symbol_dso rest; /* what the helper is asked, and its answers */
+	unsigned int damaged;	   /* kept answers that were of no use */
 };
 
 static void resolve_sealed(void *context, struct fs_reply_writer *writer)
@@ -108,50 +115,113 @@ static void resolve_sealed(void *context, struct fs_reply_writer *writer)
 	fs_resolve(&resolving->job, writer);
 }
 
-static int read_reply(void *context, const uint8_t *bytes, size_t size, struct fs_error *error)
+/* Answers that depend on a limit, or lack a file that may be there the next time, are not kept. */
+static bool is_whole(const struct fs_symbol_dso *dso)
 {
-	const struct resolving *resolving = context;
-
-	return fs_symbol_reply_read(bytes, size, resolving->strings, resolving->dso,
-				    resolving->isolation, error);
+	return !dso->bad_dwarf && !dso->split && dso->type_count < FS_REPLY_TYPES_MAX &&
+	       dso->field_count < FS_REPLY_FIELDS_MAX && dso->inlined_count < FS_REPLY_INLINED_MAX;
 }
 
-static int resolve(const struct fs_symbol_options *options, size_t index,
-		   const struct fs_located *located, int fd, struct fs_symbol_dso *dso,
-		   struct fs_isolation *isolation, struct fs_error *error)
+static int keep(const struct resolving *resolving, const uint8_t *reply, size_t size,
+		struct fs_error *error)
 {
-	struct resolving resolving = {
-		.job = { .fd = fd,
-			 .debug_fd = located->debug_fd,
-			 .supplementary_fd = located->supplementary_fd,
-			 .kind = dso->kind,
-			 .reference = dso->reference,
-			 .reference_address = dso->reference_address,
-			 .queries = dso->queries,
-			 .query_count = dso->query_count,
-			 .object_queries = dso->object_queries,
-			 .object_query_count = dso->object_query_count },
-		.strings = options->strings,
-		.dso = dso,
-		.isolation = isolation,
-	};
+	const struct fs_symbol_cache *cache = resolving->options->cache;
+	const struct fs_symbol_dso *dso = &resolving->rest;
+	uint8_t *bytes;
+	int code;
+
+	if (!*resolving->files || !is_whole(dso))
+		return 0;
+	if (fs_answers_pack(dso, reply, size, &bytes, &size))
+		return fs_fail(error, FS_NOMEM, "out of memory for the names of %s", dso->path);
+	code = cache->keep(cache->context, dso->build_id, resolving->files, bytes, size, error);
+	free(bytes);
+	return code;
+}
+
+static int read_reply(void *context, const uint8_t *bytes, size_t size, struct fs_error *error)
+{
+	struct resolving *resolving = context;
+
+	FS_TRY(fs_symbol_reply_read(bytes, size, resolving->options->strings, &resolving->rest,
+				    resolving->isolation, error));
+	return keep(resolving, bytes, size, error);
+}
+
+/* Ask the helper; FS_REFUSED when it has no answer. */
+static int ask_helper(struct resolving *resolving, struct fs_error *error)
+{
+	const struct fs_symbol_options *options = resolving->options;
+	const struct fs_located *located = resolving->located;
+	const struct fs_symbol_dso *dso = &resolving->rest;
 	const struct fs_helper_job job = {
-		.files = { fd, located->debug_fd, located->supplementary_fd },
+		.files = { resolving->fd, located->debug_fd, located->supplementary_fd },
 		.work = resolve_sealed,
 		.read = read_reply,
-		.context = &resolving,
+		.context = resolving,
 		.timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS,
-		.fault = index == options->test_fault_dso
-				 ? (enum fs_helper_fault)options->test_fault
-				 : FS_HELPER_SOUND,
+		.fault = resolving->fault,
 		.cancelled = options->cancelled,
 		.cancelled_context = options->context,
 	};
+
+	resolving->job = (struct fs_resolve_job){
+		.fd = resolving->fd,
+		.debug_fd = located->debug_fd,
+		.supplementary_fd = located->supplementary_fd,
+		.kind = dso->kind,
+		.reference = dso->reference,
+		.reference_address = dso->reference_address,
+		.queries = dso->queries,
+		.query_count = dso->query_count,
+		.object_queries = dso->object_queries,
+		.object_query_count = dso->object_query_count,
+	};
+	return fs_helper_run(&job, error);
+}
+
+/* ---- answers from before ---- */
+
+static bool take_kept(void *context, const uint8_t *bytes, size_t size)
+{
+	struct resolving *resolving = context;
+	int code = fs_answers_read(&resolving->answers, bytes, size, resolving->options->strings,
+				   NULL);
+
+	resolving->damaged += code == FS_REFUSED;
+	return code != FS_REFUSED;
+}
+
+/* Whoever knows the build-id knows the binary, which is what was recorded: verified. */
+static int read_kept(struct resolving *resolving, const struct fs_symbol_dso *dso,
+		     struct fs_error *error)
+{
+	const struct fs_symbol_cache *cache = resolving->options->cache;
+	const int files[] = { resolving->fd, resolving->located->debug_fd,
+			      resolving->located->supplementary_fd };
+
+	if (!cache || dso->symbols != FS_SYMBOLS_VERIFIED || !dso->build_id ||
+	    !fs_answers_files(dso, files, sizeof(files) / sizeof(*files), resolving->files))
+		return 0;
+	return cache->each(cache->context, dso->build_id, resolving->files, take_kept, resolving,
+			   error);
+}
+
+/* Ask the helper what is not answered yet, and put all answers together. */
+static int answer(struct resolving *resolving, struct fs_symbol_dso *dso, struct fs_error *error)
+{
+	struct fs_answers *answers = &resolving->answers;
+	struct fs_symbol_dso *rest = &resolving->rest;
 	struct fs_error own = { 0 };
 	int code;
 
-	fs_reply_forget(dso);
-	code = fs_helper_run(&job, &own);
+	if (fs_answers_missing(answers, dso, rest))
+		return fs_fail(error, FS_NOMEM, "out of memory for the names of %s", dso->path);
+	code = rest->query_count || rest->object_query_count || !answers->count
+		       ? ask_helper(resolving, &own)
+		       : 0;
+	if (fs_answers_add(answers, rest))
+		return fs_fail(error, FS_NOMEM, "out of memory for the names of %s", dso->path);
 	if (code == FS_REFUSED) {
 		dso->symbols = FS_SYMBOLS_FAILED;
 		set_reason(dso, own.text);
@@ -159,8 +229,36 @@ static int resolve(const struct fs_symbol_options *options, size_t index,
 	}
 	if (code)
 		return fs_fail(error, code, "%s", own.text);
+	if (fs_answers_give(answers, dso))
+		return fs_fail(error, FS_NOMEM, "out of memory for the names of %s", dso->path);
 	explain(dso);
+	if (resolving->damaged)
+		add_reason(dso, "answers that the database kept were damaged and are not used");
 	return 0;
+}
+
+static int resolve(const struct fs_symbol_options *options, size_t index,
+		   const struct fs_located *located, int fd, struct fs_symbol_dso *dso,
+		   struct fs_isolation *isolation, struct fs_error *error)
+{
+	struct resolving resolving = {
+		.options = options,
+		.located = located,
+		.fd = fd,
+		.fault = index == options->test_fault_dso
+				 ? (enum fs_helper_fault)options->test_fault
+				 : FS_HELPER_SOUND,
+		.isolation = isolation,
+	};
+	int code;
+
+	fs_answers_init(&resolving.answers);
+	fs_reply_forget(dso);
+	code = read_kept(&resolving, dso, error);
+	if (!code)
+		code = answer(&resolving, dso, error);
+	fs_answers_free(&resolving.answers);
+	return code;
 }
 
 /* Where names come from: what the options say, opened. */

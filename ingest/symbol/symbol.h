@@ -144,7 +144,8 @@ struct fs_symbol_type {
 };
 
 /* A field of fs_symbol_dso.fields: direct members, sorted as the file has them. An array is a type
- * with one field without a name. */
+ * with one field without a name. Whatever is told of types and fields tells types apart:
+ * answers.c. */
 struct fs_symbol_field {
 	uint32_t type;	    /* index of its type */
 	uint32_t name;	    /* interned, or FS_SYMBOL_NONE */
@@ -219,16 +220,32 @@ struct fs_symbol_dso {
 	size_t field_count, field_capacity;
 };
 
+/*
+ * Where answers are kept for the next time, by the build-id and by `files` (answers.h), a text.
+ * Both return 0 or fail as the whole does.
+ */
+struct fs_symbol_cache {
+	/* Call take(), which says whether it can use it, with each block, in the order they were
+	 * kept in; one that cannot be used is forgotten. */
+	int (*each)(void *context, const char *build_id, const char *files,
+		    bool (*take)(void *taker, const uint8_t *bytes, size_t size), void *taker,
+		    struct fs_error *error);
+	int (*keep)(void *context, const char *build_id, const char *files, const uint8_t *bytes,
+		    size_t size, struct fs_error *error);
+	void *context;
+};
+
 struct fs_symbol_options {
 	const char *const *roots; /* directories, searched in order */
 	size_t root_count;
 	const char *const *archives; /* tarballs, searched behind the roots */
 	size_t archive_count;
-	const char *vmlinux;	     /* file with the kernel's names, instead of looking; or NULL */
-	const char *kallsyms;	     /* names of kernel and modules that no binary has; or NULL */
-	bool allow_unverified;	     /* use files whose build-id differs or cannot be compared */
-	struct fs_interner *strings; /* receives all strings; not NULL */
-	unsigned int timeout_ms;     /* per DSO, wall time; 0: 60 s */
+	const char *vmlinux;   /* file with the kernel's names, instead of looking; or NULL */
+	const char *kallsyms;  /* names of kernel and modules that no binary has; or NULL */
+	bool allow_unverified; /* use files whose build-id differs or cannot be compared */
+	const struct fs_symbol_cache *cache; /* or NULL */
+	struct fs_interner *strings;	     /* receives all strings; not NULL */
+	unsigned int timeout_ms;	     /* per DSO, wall time; 0: 60 s */
 	bool (*cancelled)(void *context); /* asked between DSOs and about once a second; or NULL */
 	void *context;
 	int test_fault;	       /* tests only, enum fs_helper_fault of helper.h; 0 */

@@ -56,6 +56,8 @@ struct lookup {
 	struct fs_interner strings;
 	char build_id[FS_BUILD_ID_TEXT];
 	unsigned int timeout_ms; /* 0: 20 s */
+	const struct fs_symbol_cache *cache;
+	bool helped; /* by a helper process */
 };
 
 static void lookup_init(struct lookup *lookup, const char *path, const char *build_id)
@@ -79,11 +81,13 @@ static int lookup_run(struct lookup *lookup, const char *root, bool unverified)
 					     .root_count = 1,
 					     .allow_unverified = unverified,
 					     .strings = &lookup->strings,
+					     .cache = lookup->cache,
 					     .timeout_ms = lookup->timeout_ms ? lookup->timeout_ms
 									      : 20000 };
 	int code = fs_symbolise(&options, &lookup->dso, 1, &isolation, &error);
 
 	ck_assert_msg(code == 0, "%s", error.text);
+	lookup->helped = isolation.seccomp;
 	return code;
 }
 
@@ -257,6 +261,74 @@ START_TEST(test_made_program)
 		ck_assert_int_eq(lookup.results[i].op, -1);
 	}
 	lookup_free(&lookup);
+}
+END_TEST
+
+/* One place for answers. */
+struct kept {
+	char build_id[FS_BUILD_ID_TEXT], files[32];
+	uint8_t bytes[4096];
+	size_t size;
+};
+
+static int each_kept(void *context, const char *build_id, const char *files,
+		     bool (*take)(void *taker, const uint8_t *bytes, size_t size), void *taker,
+		     struct fs_error *error)
+{
+	struct kept *kept = context;
+
+	(void)error;
+	if (!strcmp(build_id, kept->build_id) && !strcmp(files, kept->files) &&
+	    !take(taker, kept->bytes, kept->size))
+		kept->files[0] = '\0';
+	return 0;
+}
+
+static int keep(void *context, const char *build_id, const char *files, const uint8_t *bytes,
+		size_t size, struct fs_error *error)
+{
+	struct kept *kept = context;
+
+	(void)error;
+	strcpy(kept->build_id, build_id);
+	strcpy(kept->files, files);
+	ck_assert_uint_lt(size, sizeof(kept->bytes));
+	memcpy(kept->bytes, bytes, size);
+	kept->size = size;
+	return 0;
+}
+
+/* What was asked before needs no helper, and no second block. */
+START_TEST(test_kept_answers)
+{
+	struct kept kept = { 0 };
+	const struct fs_symbol_cache cache = { .each = each_kept, .keep = keep, .context = &kept };
+	char path[128];
+	char build_id[FS_BUILD_ID_TEXT];
+
+	compile("-g");
+	pair_path(path);
+	read_build_id(path, build_id);
+	for (int round = 0; round < 4; round++) {
+		struct lookup lookup;
+
+		lookup_init(&lookup, "/home/me/pair", build_id);
+		lookup.cache = &cache;
+		lookup_add(&lookup, offset_of(path, "touch"), true);
+		if (round == 2)
+			memset(kept.bytes + kept.size / 2, 0, 8);
+		if (round == 3)
+			lookup_add(&lookup, offset_of(path, "main"), true);
+		lookup_run(&lookup, directory, false);
+		ck_assert_int_eq(lookup.dso.symbols, FS_SYMBOLS_VERIFIED);
+		ck_assert_int_eq(lookup.helped, round != 1);
+		ck_assert_int_eq(strstr(lookup.dso.reason, "damaged") != NULL, round == 2);
+		ck_assert_str_eq(function_name(&lookup, 0), "touch");
+		ck_assert_uint_eq(lookup.results[0].line, 5);
+		if (round == 3)
+			ck_assert_str_eq(function_name(&lookup, 1), "main");
+		lookup_free(&lookup);
+	}
 }
 END_TEST
 
@@ -1227,6 +1299,7 @@ int main(void)
 	tcase_set_timeout(cases, 300);
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, test_made_program);
+	tcase_add_test(cases, test_kept_answers);
 	tcase_add_test(cases, test_inlined);
 	tcase_add_loop_test(cases, test_plt, 0, 3);
 	tcase_add_test(cases, test_debug_link);

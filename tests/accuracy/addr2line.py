@@ -68,9 +68,14 @@ class Elf:
                 if kind == 1 and flags & 4 and size]
 
     def build_id(self):
-        for name, _, _, _, offset, size in self.sections:
-            if name == ".note.gnu.build-id":
-                return self.bytes[offset + 16:offset + size]
+        for _, kind, _, _, offset, size in self.sections:
+            at = offset
+            while kind == 7 and at + 12 <= offset + size:
+                name, length, note = struct.unpack_from("<III", self.bytes, at)
+                start = at + 12 + (name + 3 & ~3)
+                if note == 3 and self.bytes[at + 12:at + 16] == b"GNU\0":
+                    return self.bytes[start:start + length]
+                at = start + (length + 3 & ~3)
         raise SystemExit("no build-id")
 
 

@@ -73,6 +73,24 @@ show "another kernel, wanted" --vmlinux vmlinux --unverified-symbols
 record "$build_id" -
 show "nothing says where the kernel lay" --vmlinux vmlinux --kallsyms same
 
+# after another boot the kernel lies elsewhere, and answers the same without being asked again
+record "$build_id" _text
+"$FSINGEST" --db case.db -q --name before --vmlinux vmlinux perf.data
+slide=$((0xffffffff8c000000))
+python3 -B "$CLI/ingest/kernel.py" perf.data "$build_id" _text "$(at _text)" "[ext-4]" ffffffffc0123000 \
+	"$(at bump),$(at look),$(at _start 1)" "$(at counters),$(at counters 8)"
+"$FSINGEST" --db case.db -q --name after --vmlinux vmlinux perf.data
+for trace in 1 2; do
+	sqlite3 case.db "
+		SELECT f.name, c.function_offset, c.line, c.field FROM code AS c JOIN function AS f ON f.id = c.function_id
+			WHERE c.trace_id = $trace ORDER BY c.ip;
+		SELECT v.name, v.field, v.addr - v.start FROM variable AS v WHERE trace_id = $trace ORDER BY v.addr;" >boot.$trace
+done
+[[ -s boot.1 ]] || fail 'a kernel without names'
+diff boot.1 boot.2 >&2 || fail 'another boot gives other names'
+expect 'kept of two boots' "$(query case.db 'SELECT count(*) FROM symbol_cache')" 1
+slide=$((0xffffffff9a000000))
+
 # a module: its code lies one section behind the other, those of .init apart, each aligned
 cat >module.c <<'END'
 struct state { long hits, misses; };
