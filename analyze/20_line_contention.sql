@@ -67,6 +67,26 @@ WITH writer AS MATERIALIZED
        (SELECT line_id, min(core) AS one, max(core) AS other, sum(samples) AS samples,
                count(DISTINCT first) AS places
         FROM t_writing GROUP BY line_id),
+     -- a thread whose code writes several places of the line, each sampled so rarely that it may
+     -- write more: also the bytes of a miss that nobody was seen to write
+     walker AS MATERIALIZED
+       (SELECT w.line_id, w.thread_id, s.site
+        FROM t_writing w JOIN t_side s ON s.id = w.side_id
+        GROUP BY w.line_id, w.thread_id, s.site
+        HAVING count(DISTINCT w.first) > 1 AND
+               sum(w.samples) < (SELECT min_writes_per_place FROM t_parameter) *
+                                (count(DISTINCT w.first) + 1)),
+     doubtful AS MATERIALIZED
+       (SELECT line_id, sum(operations) AS operations
+        FROM (SELECT m.line_id, m.operations
+              FROM walker k CROSS JOIN t_missing m USING (line_id)
+                   CROSS JOIN t_attributed r ON r.missing_id = m.id
+                   CROSS JOIN t_meeting t ON t.missing_id = m.id
+                   CROSS JOIN t_writing w ON w.line_id = m.line_id AND w.id = t.writing_id
+                   CROSS JOIN t_side s ON s.id = w.side_id
+              WHERE r.same = 0 AND w.thread_id = k.thread_id AND s.site = k.site
+              GROUP BY m.id)
+        GROUP BY line_id),
      mean AS MATERIALIZED
        (SELECT coalesce(sum(excess) / nullif(sum(costed), 0),
                         (SELECT assumed_miss_cycles FROM t_parameter)) AS cycles
@@ -75,6 +95,7 @@ WITH writer AS MATERIALIZED
        (SELECT t.*, e.n, e.operations AS evidence, e.n_attributed, e.attributed, e.n_true,
                e.unknown_width,
                w.samples AS writes_sampled, w.places AS places_written,
+               coalesce(d.operations, 0) / nullif(e.attributed, 0) AS doubt,
                e.attributed_true / nullif(e.attributed, 0) AS share,
                w.one IS NOT NULL AND
                (w.one <> w.other OR (e.n IS NULL AND t.cpus > 1) OR
@@ -92,8 +113,8 @@ WITH writer AS MATERIALIZED
                    AS readers_visible,
                p.*
         FROM t_total t JOIN t_line l ON l.id = t.line_id LEFT JOIN t_evidence e USING (line_id)
-             LEFT JOIN writer w USING (line_id) LEFT JOIN t_expected x USING (line_id),
-             t_parameter p, t_program g),
+             LEFT JOIN writer w USING (line_id) LEFT JOIN doubtful d USING (line_id)
+             LEFT JOIN t_expected x USING (line_id), t_parameter p, t_program g),
      rated AS
        (SELECT *, -- never 0: at least what one miss of the other class would give
                sqrt(max(share * (1 - share), 1 / n_attributed * (1 - 1 / n_attributed)) /
@@ -114,8 +135,9 @@ WITH writer AS MATERIALIZED
                        WHEN n_attributed = 0 THEN 'no_overlap'
                        WHEN n_attributed < min_miss_samples THEN 'too_few_samples'
                        WHEN share + both_seen * deviation <= 1 - class_share
-                       THEN CASE WHEN share > 0 AND
-                                      writes_sampled < min_writes_per_place * places_written
+                       THEN CASE WHEN doubt > 1 - class_share OR
+                                      (share > 0 AND
+                                       writes_sampled < min_writes_per_place * places_written)
                                  THEN 'too_few_samples'
                                  ELSE 'other_bytes_written' END
                        WHEN share - both_seen * deviation >= class_share THEN 'same_bytes_written'
@@ -333,7 +355,8 @@ FROM (SELECT CASE WHEN v.confidence IS NOT NULL THEN 0
                   ELSE 'medium' END,
              samples, loads, stores, atomics, NULL, NULL, NULL, NULL, transfers, NULL, NULL, NULL,
              threads, NULL, NULL, latency_samples, latency_sum, NULL, NULL, NULL, 0, NULL, 0,
-             CASE WHEN transfers > 0 THEN 'transfer' END, reason_code,
+             CASE WHEN transfers >= (SELECT min_miss_samples FROM t_parameter)
+                  THEN 'transfer' END, reason_code,
              CASE reason_code
              WHEN 'read_only' THEN
                  format('No store or atomic among %d samples of several threads', samples)
@@ -341,7 +364,10 @@ FROM (SELECT CASE WHEN v.confidence IS NOT NULL THEN 0
              ELSE format('%d of %d samples came from another core''s cache, but only one thread ' ||
                          'was sampled here', transfers, samples) END
       FROM (SELECT *, CASE WHEN threads > 1 THEN 'read_only'
-                           WHEN transfers >= (SELECT min_miss_samples FROM t_parameter)
+                           -- of few samples one is enough to ask who had the line
+                           WHEN transfers >= (SELECT min_miss_samples FROM t_parameter) OR
+                                (transfers > 0 AND
+                                 samples < (SELECT confident_samples FROM t_parameter))
                            THEN 'writer_not_sampled'
                            ELSE 'one_thread' END AS reason_code
             FROM t_quiet));

@@ -17,8 +17,11 @@ capture is imported, its findings read through fsquery, and judged:
   `adjacent`. Nowhere else is a line.
 
 Prints each wrong capture with the reason, the share that is right, and the confusion matrix over
-all lines. Exit status: 1 when the share is below --minimum or a capture got the opposite verdict
-(false for true, true for false), 2 when a command failed.
+all lines and over those with at least 30 samples of two threads; and how many of the pairs that
+have at least 1 % of the misses of such a line are listed with their class. Exit status: 1 when the
+share is below --minimum, any line got the opposite verdict (false for true, true for false), or
+contention was reported where truth has none; 2 when a command failed. --thin N scores captures of
+which --simcap PATH left one sample in N.
 """
 import argparse
 import collections
@@ -33,6 +36,10 @@ import tempfile
 LABELS = ("false", "true", "mixed", "none", "unlisted")
 VERDICTS = ("false", "true", "mixed", "adjacent", "unknown", "private", "read-only", "absent")
 CONTENDED = ("false", "true", "mixed", "adjacent")
+OPPOSITE = {("false", "true"), ("true", "false")}
+INVENTED = {(label, verdict) for label in ("none", "unlisted")
+            for verdict in ("false", "true", "mixed")}
+ENOUGH = 30       # samples of two threads, for a line to be judged for certain
 SAME_LEAGUE = 0.8  # of the top line's misses: sampling cannot rank closer lines
 
 
@@ -79,11 +86,11 @@ def in_pairs(truth, line):
 
 
 def judge(truth, lines, pairs):
-    """(right, reason, opposite) for one capture."""
+    """(right, reason) for one capture."""
     strays = [line["line"] for line in lines
               if line["verdict"] == "adjacent" and not in_pairs(truth, line)]
     if strays:
-        return False, "%s called adjacent" % strays[0], False
+        return False, "%s called adjacent" % strays[0]
     listed = {int(line["addr"], 16): line for line in truth["lines"]}
     contended = [line for line in truth["lines"] if line["label"] != "none"]
     top = max(contended, key=misses, default=None)
@@ -93,52 +100,85 @@ def judge(truth, lines, pairs):
         if any(region["label"] == "pair" for region in truth["regions"]) and not (
                 lines and lines[0]["verdict"] == "adjacent"):
             reasons.append("no neighbours were called adjacent")
-        return not reasons, ", ".join(reasons), False
+        return not reasons, ", ".join(reasons)
     if not lines:
-        return False, "no line was reported, truth has %s %s" % (top["addr"], top["label"]), False
+        return False, "no line was reported, truth has %s %s" % (top["addr"], top["label"])
     first = lines[0]
-    opposite = {first["verdict"], top["label"]} == {"false", "true"}
     line = listed.get(int(first["line"], 16))
     if not line:
-        return False, "rank 1 is %s, not in truth" % first["line"], opposite
+        return False, "rank 1 is %s, not in truth" % first["line"]
     if misses(line) < SAME_LEAGUE * misses(top):
         return False, "rank 1 is %s with %d misses, %s has %d" % (
-            first["line"], misses(line), top["addr"], misses(top)), opposite
+            first["line"], misses(line), top["addr"], misses(top))
     if first["verdict"] != line["label"]:
         return False, "%s called %s, truth says %s (%.0f %% of %d misses true)" % (
             first["line"], first["verdict"], line["label"], 100 * line["coh_true"] / misses(line),
-            misses(line)), opposite
+            misses(line))
     if line["label"] == "true":
-        return True, "", False
+        return True, ""
     pair = next((p for p in pairs if p["line"] == first["line"] and p["class"] == "FS"), None)
     if not pair:
-        return False, "%s has no FS pair" % first["line"], opposite
+        return False, "%s has no FS pair" % first["line"]
     if not pair_in_truth(pair, line):
         left_out = line.get("pairs_omitted")
         return False, "first FS pair of %s (%s, +%d x +%d) is not among truth's%s" % (
             first["line"], pair["kind"], pair["a"]["offset"], pair["b"]["offset"],
-            ", which leaves out %d pairs of this line" % left_out if left_out else ""), opposite
-    return True, "", False
+            ", which leaves out %d pairs of this line" % left_out if left_out else "")
+    return True, ""
 
 
 def confusion(truth, lines):
+    """All lines, and under ("enough", ...) those with enough samples of two threads."""
     count = collections.Counter()
-    verdicts = {int(line["line"], 16): line["verdict"] for line in lines}
+    labels = {int(line["addr"], 16): line["label"] for line in truth["lines"]}
+    for line in lines:
+        label = labels.pop(int(line["line"], 16), "unlisted")
+        if label == "unlisted" and line["verdict"] not in CONTENDED:
+            continue
+        count[label, line["verdict"]] += 1
+        if line["samples"] >= ENOUGH and line["threads"] >= 2:
+            count["enough", label, line["verdict"]] += 1
+    count.update((label, "absent") for label in labels.values())
+    return count
+
+
+def listed_pairs(truth, lines, pairs):
+    """Pairs of well sampled contended lines: in truth, and of them listed with their class."""
+    count = collections.Counter()
+    well = {int(line["line"], 16) for line in lines
+            if line["samples"] >= ENOUGH and line["verdict"] in CONTENDED}
+    ours = collections.defaultdict(list)
+    for pair in pairs:
+        ours[int(pair["line"], 16)].append(pair)
     for line in truth["lines"]:
-        count[line["label"], verdicts.pop(int(line["addr"], 16), "absent")] += 1
-    count.update(("unlisted", verdict) for verdict in verdicts.values() if verdict in CONTENDED)
+        if int(line["addr"], 16) not in well or line["label"] == "none":
+            continue
+        for pair in line["pairs"]:
+            if pair["misses"] < 0.01 * misses(line):
+                continue
+            count["pairs"] += 1
+            count["pairs listed"] += any(
+                p["class"] == ("FS" if pair["class"] == "false" else "TS") and
+                same_side(p["a"], pair["a"]) and same_side(p["b"], pair["b"])
+                for p in ours[int(line["addr"], 16)])
     return count
 
 
 def score(arguments, data, truth_file):
     with tempfile.TemporaryDirectory(prefix="accuracy.") as folder:
-        database = os.path.join(folder, "trace.db")
+        database, binaries = os.path.join(folder, "trace.db"), str(data.parent / "bin")
+        if arguments.thin > 1:
+            thinned = os.path.join(folder, data.name)
+            run([arguments.simcap, "thin", "--keep", "1/%d" % arguments.thin, "--seed", "3",
+                 str(data), "-o", thinned])
+            data = thinned
         run([arguments.fsingest, "--quiet", "--no-samples", "--db", database,
-             "--symbols", str(data.parent / "bin"), str(data)])
+             "--symbols", binaries, str(data)])
         lines = ask(arguments, database, "top-lines")
         pairs = ask(arguments, database, "pairs")
     truth = json.loads(truth_file.read_text())
-    return judge(truth, lines, pairs) + (confusion(truth, lines),)
+    return judge(truth, lines, pairs) + (confusion(truth, lines) +
+                                         listed_pairs(truth, lines, pairs),)
 
 
 def captures(folders):
@@ -157,6 +197,9 @@ def main():
     parser.add_argument("--fsquery", required=True)
     parser.add_argument("--minimum", type=float, default=90,
                         help="percent of captures that must be right [90]")
+    parser.add_argument("--thin", type=int, default=1, metavar="N",
+                        help="keep one sample in N of each capture")
+    parser.add_argument("--simcap", default="simcap", help="the simulator, for --thin [simcap]")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("traces", nargs="+", metavar="TRACES_DIR")
     arguments = parser.parse_args()
@@ -164,25 +207,31 @@ def main():
     jobs = list(captures(arguments.traces))
     if not jobs:
         sys.exit("accuracy: no captures with a truth file under %s" % " ".join(arguments.traces))
-    right, opposites, matrix = 0, 0, collections.Counter()
+    right, matrix = 0, collections.Counter()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         results = pool.map(lambda job: score(arguments, *job), jobs)
-        for (data, _), (good, reason, opposite, count) in zip(jobs, results):
+        for (data, _), (good, reason, count) in zip(jobs, results):
+            opposite = sum(count[key] for key in OPPOSITE)
             right += good
-            opposites += opposite
             matrix += count
             name = "/".join(data.parts[-2:])
             print("%-5s %s%s%s" % ("right" if good else "WRONG", name,
                                    ": " + reason if reason else "",
-                                   " (opposite verdict)" if opposite else ""))
+                                   " (%d opposite verdicts)" % opposite if opposite else ""))
     percent = 100 * right / len(jobs)
-    print("\n%d of %d captures right, %.1f %%; opposite verdicts: %d" %
-          (right, len(jobs), percent, opposites))
-    print("\nlines, truth down, verdict across")
-    print("%-9s" % "", *("%9s" % v for v in VERDICTS))
-    for label in LABELS:
-        print("%-9s" % label, *("%9d" % matrix[label, v] for v in VERDICTS))
-    return 1 if percent < arguments.minimum or opposites else 0
+    opposites = sum(matrix[key] for key in OPPOSITE)
+    invented = sum(matrix[key] for key in INVENTED)
+    print("\n%d of %d captures right, %.1f %%; opposite verdicts: %d; contention invented: %d" %
+          (right, len(jobs), percent, opposites, invented))
+    print("%d of %d pairs with at least 1 %% of a line's misses are listed with their class" %
+          (matrix["pairs listed"], matrix["pairs"]))
+    for title, prefix in (("all lines", ()), ("lines with %d samples of two threads" % ENOUGH,
+                                              ("enough",))):
+        print("\n%s: truth down, verdict across" % title)
+        print("%-9s" % "", *("%9s" % v for v in VERDICTS))
+        for label in LABELS:
+            print("%-9s" % label, *("%9d" % matrix[prefix + (label, v)] for v in VERDICTS))
+    return 1 if percent < arguments.minimum or opposites or invented else 0
 
 
 if __name__ == "__main__":
