@@ -105,7 +105,7 @@ WITH writer AS MATERIALIZED
                p.min_program_share * g.operations / (t.operations / t.samples) AS visible,
                coalesce(e.n, 0) < p.min_miss_samples AS few,
                t.method <> 1 AND
-               (e.operations * (1 - 1 / sqrt(max(e.n, 1))) < p.min_program_share * g.operations OR
+               (e.operations * (1 - 2 / sqrt(max(e.n, 4))) < p.min_program_share * g.operations OR
                 (NOT t.hits_hidden AND e.operations < p.min_line_share * t.operations)) AS rare,
                l.pair, coalesce(x.samples, 0) AS expected,
                -- another thread that read the line, and made its owner wait, would be seen

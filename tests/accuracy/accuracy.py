@@ -97,7 +97,8 @@ def judge(truth, lines, pairs):
     if not top:
         wrong = [line for line in lines if line["verdict"] in ("false", "mixed")]
         reasons = ["%s called %s" % (line["line"], line["verdict"]) for line in wrong[:3]]
-        if any(region["label"] == "pair" for region in truth["regions"]) and not (
+        if truth["machine"].get("adjacent_prefetch") and any(
+                region["label"] == "pair" for region in truth["regions"]) and not (
                 lines and lines[0]["verdict"] == "adjacent"):
             reasons.append("no neighbours were called adjacent")
         return not reasons, ", ".join(reasons)
