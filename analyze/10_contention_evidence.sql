@@ -475,6 +475,7 @@ WITH seen AS
 INSERT INTO t_attributed
 SELECT id, line_id, writes, same,
        CASE WHEN f >= 1 THEN 1.0
+            WHEN f <= 0 THEN 0.0 -- also where q is 1 and the ratio would be 0 / 0
             WHEN q IS NULL AND q_limit > 1 THEN (f / (ratio * f + 1 - ratio) + (q_limit - 1) * f)
                 / q_limit
             ELSE f / (ratio * f + 1 - ratio) END

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Write one recording per small program whose verdict is known: the ten meanings of Featherlight's micro-tests, and
-what Cheetah's rules and the definition of contention leave out.
+"""Write one recording per small program whose verdict is known: the ten meanings of Featherlight's micro-tests,
+Cheetah's rules, linear_regression at each start within a line, and what the definition of contention leaves out.
 
-  verdicts.py FOLDER N      FOLDER/NAME.data each; prints NAME EXPECTED-VERDICT EXPECTED-PAIR-CLASSES
+  verdicts.py FOLDER N      FOLDER/NAME.data each; prints NAME EXPECTED-VERDICTS EXPECTED-PAIR-CLASSES INVALIDATIONS
+
+INVALIDATIONS are those that Cheetah's table of two entries counts on the first line, plus the first store to it if
+nobody had it before: what the line's stores that missed must add up to where every access is a sample.
 
 A program is a list of threads, a thread a list of phases, a phase the places that it goes round. Caches are played as
 MESI would: each core holds a line or not, and one of them may have written it. Every Nth access is a sample, so what
@@ -62,7 +65,25 @@ class Caches:
         return LOAD | (L3 | HIT) << 5 | (NO_SNOOP if writer is None else HITM) << 19
 
 
-def recording(threads, every):
+class Invalidations:
+    """Cheetah's table: of each line two threads that accessed it; here their cores, which is what has a cache. A write
+    is an invalidation when the table holds another than the writer, and leaves the writer alone in it."""
+    def __init__(self):
+        self.table, self.count = {}, {}
+
+    def access(self, cpu, operation, address):
+        line = address // 64
+        first = line not in self.table
+        table = self.table.setdefault(line, set())
+        if operation == LOAD:
+            if len(table) < 2:
+                table.add(cpu)
+            return
+        self.count[line] = self.count.get(line, 0) + (first or bool(table - {cpu}))
+        self.table[line] = {cpu}
+
+
+def recording(threads, every, invalidations):
     kind = sample_type("identifier", "ip", "tid", "time", "addr", "cpu", "period", "weight", "data_src", "phys_addr")
     r = Recording([Event(ids=[1], sample_type=kind),
                    Event(ids=[2], sample_type=kind, name="cpu/mem-stores/P", config=0x2cd)])
@@ -87,6 +108,7 @@ def recording(threads, every):
             place[thread.tid] = (at + 1) % len(places)
             operation, address = places[at]
             source = caches.access(thread.cpu, operation, address)
+            invalidations.access(thread.cpu, operation, address)
             time += 10000
             accesses += 1
             if accesses % every:
@@ -97,6 +119,15 @@ def recording(threads, every):
                      phys_addr=address)
         time += 1000000000
     return r.file()
+
+
+def linear_regression(start):
+    """Four threads go over their points: each reads the pointer and the count of its arguments, 64 bytes, and updates
+    the five sums behind them. The array of arguments begins at `start` in a line."""
+    def places(arguments):
+        reads = [read(arguments + offset) for offset in (8, 16)]
+        return reads + sum((update(arguments + offset) for offset in range(24, 64, 8)), [])
+    return [Thread(cpu, places(start + 64 * cpu)) for cpu in range(4)]
 
 
 PROGRAMS = {
@@ -114,7 +145,18 @@ PROGRAMS = {
     # This is false sharing, too, but lines of two processes are judged apart: the other writer is not found, and no
     # more than that is said.
     "two-processes": ("unknown", "-", [Thread(0, update(0)), Thread(1, update(8), pid=200, tid=200)]),
-    # the definition of contention, and Cheetah's rules
+    # Cheetah's rules: a write after another thread's access invalidates, a second one by the same thread does not,
+    # however many read; words of two threads are true sharing, and single bytes no words; two writes are not worth a
+    # look; what a serial phase pays is no contention; nor does it matter which thread of a phase is the slowest.
+    "writes-in-runs": ("false", "FS", [Thread(0, [write(0)] * 5), Thread(1, [write(8)] * 5)]),
+    "many-readers": ("false", "FS", [Thread(0, [write(0)])] + [Thread(cpu, [read(8 * cpu)]) for cpu in (1, 2, 3)]),
+    "readers-of-the-word": ("true", "TS", [Thread(0, [write(0)])] + [Thread(cpu, [read(0)]) for cpu in (1, 2, 3)]),
+    "bytes-of-a-word": ("false", "FS", [Thread(0, [write(0)]), Thread(1, [write(1)])]),
+    "two-writes": ("unknown", "-", [Thread(0, [read(0)] * 300 + [write(0)]), Thread(1, [read(8)])]),
+    "serial-phase": ("private", "-", [Thread(0, [own(cpu) for cpu in range(64)] + update(0), [own(0)]),
+                                      Thread(1, [], [own(1)])]),
+    "slow-thread": ("false", "FS", [Thread(0, update(0) + [own(0)] * 30), Thread(1, update(8))]),
+    # the definition of contention
     "write-write-blind": ("false", "FS", [Thread(0, [write(0)]), Thread(1, [write(8)])]),
     "read-only": ("read-only", "-", [Thread(0, [read(0)]), Thread(1, [read(8)])]),
     "one-core": ("unknown", "-", [Thread(0, update(0)), Thread(0, update(8), tid=101)]),
@@ -123,11 +165,14 @@ PROGRAMS = {
     "handed-over": ("unknown", "-", [Thread(cpu, *[update(0) if phase == cpu else [] for phase in range(4)])
                                      for cpu in range(4)]),
     "one-thread": ("private", "-", [Thread(0, update(0) + update(8)), Thread(1, [own(1)])]),
-    "both-classes": ("mixed", "FS TS", [Thread(0, update(0) + update(8)), Thread(1, update(0) + update(16))]),
+    "both-classes": ("mixed", "FS,TS", [Thread(0, update(0) + update(8)), Thread(1, update(0) + update(16))]),
+    **{f"linear-regression-{start}": ("private", "-", linear_regression(start)) if start in (0, 56) else
+       ("false,private", "FS", linear_regression(start)) for start in range(0, 64, 8)},
     "four-slots": ("false", "FS", [Thread(cpu, update(8 * cpu)) for cpu in range(4)]),
 }
 
 for name, (verdict, classes, threads) in PROGRAMS.items():
+    invalidations = Invalidations()
     with open(f"{sys.argv[1]}/{name}.data", "wb") as file:
-        file.write(recording(threads, int(sys.argv[2])))
-    print(name, verdict, classes)
+        file.write(recording(threads, int(sys.argv[2]), invalidations))
+    print(name, verdict, classes, invalidations.count.get(SHARED // 64, 0))
