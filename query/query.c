@@ -19,6 +19,7 @@ const struct fs_command fs_commands[] = {
 	{ "traces", fs_command_traces, "the traces of the case" },
 	{ "health", fs_command_health, "what was lost, what is missing, what cannot be measured" },
 	{ "top-lines", fs_command_top_lines, "contended cache lines by cost, with verdict" },
+	{ "groups", fs_command_groups, "contended lines that one change repairs, as one" },
 	{ "line", fs_command_line, "one line: who accesses which bytes from where" },
 	{ "pairs", fs_command_pairs, "pairs of accesses that contend" },
 	{ "mem-bound", fs_command_mem_bound, "functions by time bound to memory" },

@@ -91,6 +91,7 @@ void fs_query_print_version(FILE *out);
 FS_COMMAND(traces);
 FS_COMMAND(health);
 FS_COMMAND(top_lines);
+FS_COMMAND(groups);
 FS_COMMAND(line);
 FS_COMMAND(pairs);
 FS_COMMAND(mem_bound);

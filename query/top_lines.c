@@ -88,6 +88,9 @@ static const struct fs_query_column columns[] = {
 		  "The rule that gave the gain, or why there is none"),
 	FS_COLUMN("gain_reason", "GAIN REASON", TEXT, FS_SHOW_WRAP, NULL,
 		  "The same in a sentence, with its assumptions"),
+	FS_COLUMN("group_rank", "GROUP", INTEGER, FS_SHOW_DEFAULT | FS_SHOW_WIDE, NULL,
+		  "Rank in groups of the finding that it belongs to; empty: not contended"),
+	FS_COLUMN("group_lines", "GROUP LINES", INTEGER, 0, NULL, "Lines of that finding"),
 	FS_COLUMN("offsets", "OFFSETS", INTEGER, 0, NULL, "Distinct sampled offsets"),
 	FS_COLUMN("fields", "FIELDS", TEXT, FS_SHOW_TRUNCATE, NULL, "Sampled fields"),
 	FS_COLUMN("split", "SPLIT", INTEGER, 0, NULL, "Samples that reach into the next line"),
@@ -245,6 +248,26 @@ static int note_hidden(struct fs_options *options, struct fs_error *error)
 	return say_hidden(options, hidden, error);
 }
 
+/* Which of the lines are one finding. */
+static int note_groups(struct fs_options *options, struct fs_error *error)
+{
+	sqlite3_stmt *statement = NULL;
+	int code = 0;
+
+	FS_TRY(fs_database_prepare(
+		options->query,
+		"SELECT format('%d lines are one finding: %s; `fsquery groups` lists %d', lines, "
+		"reason, (SELECT count(*) FROM line_groups WHERE trace_id = ?1)) FROM line_groups "
+		"WHERE trace_id = ?1 AND lines > 1 ORDER BY rank LIMIT 1",
+		&statement, error));
+	sqlite3_bind_int64(statement, 1, options->trace_id);
+	if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0))
+		code = fs_options_note(options, error, "%s",
+				       (const char *)sqlite3_column_text(statement, 0));
+	sqlite3_finalize(statement);
+	return code;
+}
+
 /* What a reader asks next: is it worth it. */
 static int note_gain(struct fs_options *options, struct fs_error *error)
 {
@@ -271,6 +294,7 @@ static int prepare(struct fs_options *options, struct fs_error *error)
 {
 	FS_TRY(check_contended(options, error));
 	FS_TRY(note_hidden(options, error));
+	FS_TRY(note_groups(options, error));
 	return note_gain(options, error);
 }
 

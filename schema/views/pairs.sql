@@ -41,6 +41,8 @@
 -- cost_low: lower bound, 95 %
 -- cost_high: upper bound, 95 %
 -- misses: samples behind the score; NULL: the file does not tell misses (access_order)
+-- group_rank: line_groups.rank of the finding that its line belongs to
+-- group_lines: lines of that finding
 -- evidence: transfer, l1_miss, latency, access_order
 -- verdict: false, true, adjacent, unknown
 -- reason_code: the rule that gave the verdict
@@ -88,6 +90,8 @@ SELECT
 	f.cost_low,
 	f.cost_high,
 	iif(f.evidence = 'access_order', NULL, f.misses) AS misses,
+	l.group_rank,
+	q.lines AS group_lines,
 	f.evidence,
 	f.verdict,
 	f.reason_code,
@@ -106,3 +110,6 @@ LEFT JOIN function AS b_f ON b_f.id = f.b_function_id
 LEFT JOIN dso AS b_d ON b_d.id = b_c.dso_id
 LEFT JOIN data_fields AS b_x ON b_x.trace_id = f.trace_id AND b_x.space_id IS f.space_id
 	AND b_x.addr = f.line + f.b_offset
+LEFT JOIN line_finding AS l ON l.trace_id = f.trace_id AND l.line = f.line AND l.space_id IS f.space_id
+	AND l.verdict <> 'latent'
+LEFT JOIN line_group AS q ON q.trace_id = f.trace_id AND q.rank = l.group_rank

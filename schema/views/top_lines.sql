@@ -34,6 +34,8 @@
 -- gain_lines: lines that this repair ends
 -- gain_reason_code: the rule that gave the gain, or why there is none; NULL: no false sharing
 -- gain_reason: the same in a sentence, with its assumptions
+-- group_rank: line_groups.rank of the finding that it belongs to, NULL: not contended
+-- group_lines: lines of that finding
 -- offsets: distinct sampled offsets
 -- fields: struct fields at those offsets; NULL: not known
 -- split: samples that reach into the next line; NULL: no width is known
@@ -101,6 +103,8 @@ SELECT
 	g.lines AS gain_lines,
 	g.reason_code AS gain_reason_code,
 	g.reason AS gain_reason,
+	f.group_rank,
+	q.lines AS group_lines,
 	f.offsets,
 	(
 		SELECT group_concat(field, ', ') FROM (
@@ -116,3 +120,4 @@ SELECT
 FROM line_finding AS f
 LEFT JOIN spaces AS p ON p.id = f.space_id
 LEFT JOIN gain_finding AS g ON g.trace_id = f.trace_id AND g.unit = f.gain_unit
+LEFT JOIN line_group AS q ON q.trace_id = f.trace_id AND q.rank = f.group_rank
