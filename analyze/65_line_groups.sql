@@ -1,21 +1,26 @@
 -- Contended lines that are one finding, since one change repairs them all.
 --
 -- Lines belong together when most samples of each are of the same variable or of objects of the
--- same type, as in the pass before; without a name, when the same two places of code contend most
--- for them. False and mixed lines go together, true and adjacent ones each by themselves. A line
--- alone is a group of one. The cost is the sum; its error that of independent sums.
+-- same type, or lie side by side without a name, as in the pass before; else without a name, when
+-- the same two places of code contend most for them. False and mixed lines go together, true and
+-- adjacent ones each by themselves. A line alone is a group of one. The cost is the sum; its error that of independent sums.
 --
--- An array of slots is told by the writes: where nine tenths of the written addresses (class_share)
--- belong to one thread each, the first address of each thread marks its slot, and where all
--- distances are multiples of the smallest, that is the stride.
+-- An array of slots is told by the writes of one function: nine tenths (class_share) of the places
+-- that it writes belong to one thread each, as do the threads that write at all to it. The first
+-- place of each thread, the begin of its object where that is known, marks its slot; where half of
+-- the distances or more are the smallest, and all are multiples of it, that is the stride. Slots
+-- that have lines of their own are none, what they contend with is within them; nor are places on
+-- lines with more lines between them.
 
 DROP TABLE IF EXISTS temp.t_member;
 CREATE TEMP TABLE t_member (rank INTEGER PRIMARY KEY, line INTEGER, size INTEGER, space INTEGER,
     verdict, key, name, type_id INTEGER, variable, start INTEGER, starts, number INTEGER);
 INSERT INTO t_member (rank, line, size, space, verdict, key, name, type_id, variable, start, starts)
 WITH contended AS MATERIALIZED
-       (SELECT rank, line, size, coalesce(space_id, -1) AS space, verdict
-        FROM line_finding
+       (SELECT rank, line, size, coalesce(space_id, -1) AS space, verdict,
+               (SELECT 'u' || g.unit FROM gain_finding g
+                WHERE g.trace_id = :trace AND g.unit = f.gain_unit AND g.lines > 1) AS unit
+        FROM line_finding f
         WHERE trace_id = :trace AND verdict IN ('false', 'true', 'mixed', 'adjacent')),
      named AS MATERIALIZED
        (SELECT rank, name, type_id, variable, start, starts, max(samples)
@@ -39,8 +44,8 @@ WITH contended AS MATERIALIZED
         GROUP BY c.rank)
 SELECT c.rank, c.line, c.size, c.space, c.verdict,
        c.space || ' ' || iif(c.verdict = 'mixed', 'false', c.verdict) || ' ' ||
-           coalesce(n.name, d.name, c.rank),
-       coalesce(n.name, d.name), n.type_id, n.variable, n.start, n.starts
+           coalesce(n.name, c.unit, d.name, c.rank),
+       coalesce(n.name, c.unit, d.name), n.type_id, n.variable, n.start, n.starts
 FROM contended c LEFT JOIN named n USING (rank) LEFT JOIN coded d USING (rank);
 UPDATE t_member SET number = n.number
 FROM (SELECT rank, dense_rank() OVER (ORDER BY key) AS number FROM t_member) n
@@ -49,27 +54,39 @@ CREATE INDEX temp.t_member_line ON t_member (line, space);
 
 -- Where the threads are in each group.
 DROP TABLE IF EXISTS temp.t_use;
-CREATE TEMP TABLE t_use (number INTEGER, addr INTEGER, thread_id INTEGER, writes INTEGER,
-    PRIMARY KEY (number, addr, thread_id)) WITHOUT ROWID;
+CREATE TEMP TABLE t_use (number INTEGER, place INTEGER, thread_id INTEGER, site INTEGER,
+    writes INTEGER);
 INSERT INTO t_use
-SELECT m.number, a.addr, a.thread_id, max(a.op IN (2, 3))
+SELECT m.number, iif(d.variable IS NULL AND d.type_id IS NOT NULL, d.start, a.addr), a.thread_id,
+       coalesce(k.function_id, -k.id), total(iif(a.op IN (2, 3), a.samples, 0))
 FROM access a
      CROSS JOIN trace t ON t.id = :trace
      CROSS JOIN t_member m ON m.space = coalesce(a.space_id, -1) AND
          m.line = a.addr & -iif(m.verdict = 'adjacent', 2 * t.line_size, t.line_size)
+     LEFT JOIN data_field d ON d.trace_id = :trace AND d.space_id IS a.space_id AND d.addr = a.addr
+     LEFT JOIN code k ON k.id = a.code_id
 WHERE a.trace_id = :trace AND a.thread_id IS NOT NULL
-GROUP BY 1, 2, 3;
+GROUP BY 1, 2, 3, 4;
 DROP TABLE IF EXISTS temp.t_slot;
 CREATE TEMP TABLE t_slot (number INTEGER PRIMARY KEY, writers INTEGER, stride INTEGER);
-WITH apart AS
-       (SELECT number FROM (SELECT number, count(*) AS threads FROM t_use WHERE writes
-                            GROUP BY number, addr)
+WITH site AS MATERIALIZED
+       (SELECT number, site, max(writes) -- SQLite takes site from the row of the maximum
+        FROM (SELECT number, site, sum(writes) AS writes FROM t_use WHERE writes > 0
+              GROUP BY number, site)
+        GROUP BY number),
+     writer AS MATERIALIZED
+       (SELECT number, place, thread_id, max(u.site IS s.site) AS same
+        FROM t_use u JOIN site s USING (number) WHERE u.writes > 0
+        GROUP BY number, place, thread_id),
+     apart AS
+       (SELECT number FROM (SELECT number, count(*) AS threads FROM writer WHERE same
+                            GROUP BY number, place)
         GROUP BY number
         HAVING total(threads = 1) >= (SELECT value FROM parameter
                                       WHERE trace_id = :trace AND name = 'class_share') * count(*)),
      distance AS MATERIALIZED
-       (SELECT number, addr - lag(addr) OVER (PARTITION BY number ORDER BY addr) AS step
-        FROM (SELECT number, min(addr) AS addr FROM t_use JOIN apart USING (number) WHERE writes
+       (SELECT number, place - lag(place) OVER (PARTITION BY number ORDER BY place) AS step
+        FROM (SELECT number, min(place) AS place FROM writer JOIN apart USING (number) WHERE same
               GROUP BY number, thread_id)),
      least AS
        (SELECT number, count(*) AS writers, nullif(min(step), 0) AS stride FROM distance
@@ -78,7 +95,11 @@ INSERT INTO t_slot
 SELECT number, l.writers, l.stride
 FROM least l JOIN distance d USING (number)
 GROUP BY number
-HAVING l.stride > 0 AND total(d.step % l.stride <> 0) = 0;
+HAVING l.stride > 0 AND total(d.step % l.stride <> 0) = 0
+   AND 2 * total(d.step = l.stride) >= count(d.step)
+   AND l.writers >= (SELECT value FROM parameter
+                     WHERE trace_id = :trace AND name = 'class_share') *
+                    (SELECT count(DISTINCT thread_id) FROM writer w WHERE w.number = l.number);
 
 INSERT INTO line_group
  (trace_id, rank, kind, verdict, lines, first_line, last_line, space_id, variable, type_id, stride,
@@ -94,22 +115,23 @@ SELECT :trace,
        WHEN 'line' THEN 'One line'
        WHEN 'array' THEN
            format('%d lines of an array in which each of %d threads writes a place of its own, %d ' ||
-                  'bytes apart: %s', lines, writers, stride,
-                  iif(stride < size, format('%.1f places on a line of %d bytes', size * 1.0 / stride,
-                                            size),
-                      'a line of its own for each, but not aligned to it'))
+                  'bytes apart, while a line has %d: align each place to the line', lines, writers,
+                  stride, size)
        WHEN 'object' THEN format('%d lines of one object', lines)
+       WHEN 'neighbours' THEN format('%d lines side by side; no name is known', lines)
        WHEN 'instances' THEN format('%d lines with objects of one type', lines)
        ELSE format('%d lines for which the same two places of code contend', lines) END, 1
 FROM (SELECT *, CASE WHEN lines = 1 THEN 'line'
-                     WHEN stride IS NOT NULL THEN 'array'
+                     WHEN stride % size <> 0 AND 2 * lines * size > last_line - first_line
+                     THEN 'array'
+                     WHEN name GLOB 'u*' THEN 'neighbours'
                      WHEN coalesce(variable, type_id) IS NULL THEN 'code'
                      WHEN variable IS NOT NULL OR objects = 1 THEN 'object'
                      ELSE 'instances' END AS kind
       FROM (SELECT m.number, min(m.rank) AS rank, count(*) AS lines, min(m.line) AS first_line,
                    max(m.line) AS last_line, m.space, max(m.size) AS size,
                    iif(count(DISTINCT m.verdict) = 1, max(m.verdict), 'mixed') AS verdict,
-                   max(m.variable) AS variable, max(m.type_id) AS type_id,
+                   max(m.name) AS name, max(m.variable) AS variable, max(m.type_id) AS type_id,
                    iif(max(m.starts) = 1, count(DISTINCT m.start), 2) AS objects,
                    s.stride, s.writers,
                    (SELECT count(DISTINCT thread_id) FROM t_use u WHERE u.number = m.number)

@@ -458,6 +458,63 @@ START_TEST(test_halves_of_a_wide_line)
 }
 END_TEST
 
+/* Places of threads in one function: all loads and stores of a place are. */
+START_TEST(test_slots_of_an_array)
+{
+	const int stride = _i ? 64 : 24;
+
+	for (int thread = 1; thread <= 4; thread++) {
+		put_counter(thread * stride, thread, 0, 49);
+		if (_i) /* another thread writes to each of them: within the lines */
+			put_counter(thread * stride + 8, 1 + thread % 4, 0, 49);
+	}
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(value("SELECT kind || ' ' || lines || ' ' || verdict || ' ' || threads || "
+			       "' ' || coalesce(stride || ' ' || round(slots_per_line, 2), '-') "
+			       "FROM line_group"),
+			 _i ? "neighbours 4 false 4 -" : "array 2 false 4 24 2.67");
+	ck_assert_str_eq(value("SELECT samples = (SELECT sum(samples) FROM line_finding WHERE "
+			       "group_rank = 1) AND abs(cost_share - (SELECT sum(cost_share) FROM "
+			       "line_finding WHERE group_rank = 1)) < 1e-9 FROM line_group"),
+			 "1");
+}
+END_TEST
+
+/* Lines far apart without a name are one finding when the same functions contend for them. */
+START_TEST(test_lines_of_the_same_code)
+{
+	for (int i = 0; i < 3; i++) {
+		put_counter(1024 * i, 1, 0, 49);
+		put_counter(1024 * i + 8, 2, 0, 49);
+	}
+	if (_i)
+		run("UPDATE code SET function_id = id WHERE (id - 1) / 8 >= 1024");
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(value("SELECT group_concat(kind || lines, ' ') FROM (SELECT * FROM "
+			       "line_group ORDER BY rank)"),
+			 _i ? "line1 line1 line1" : "code3");
+	ck_assert_str_eq(value("SELECT count(DISTINCT group_rank) FROM line_finding"),
+			 _i ? "3" : "1");
+}
+END_TEST
+
+/* True and false sharing of the same code are two findings. */
+START_TEST(test_classes_are_apart)
+{
+	put_counter(0, 1, 0, 49);
+	put_counter(8, 2, 0, 49);
+	put_counter(1024, 1, 0, 49);
+	put_counter(1024, 2, 0, 49);
+	put_background(20000);
+	finish();
+	ck_assert_str_eq(value("SELECT group_concat(verdict || lines, ' ') FROM (SELECT * FROM "
+			       "line_group ORDER BY verdict)"),
+			 "false1 true1");
+}
+END_TEST
+
 /* The shares of a mixed line are of its writers' rates, and four samples give none. */
 START_TEST(test_mixed_from_few_writes)
 {
@@ -970,6 +1027,9 @@ int main(void)
 	tcase_add_loop_test(cases, test_neighbours_that_do_not_contend, 0, 6);
 	tcase_add_loop_test(cases, test_neighbours_that_nothing_tells_of, 0, 2);
 	tcase_add_test(cases, test_halves_of_a_wide_line);
+	tcase_add_loop_test(cases, test_slots_of_an_array, 0, 2);
+	tcase_add_loop_test(cases, test_lines_of_the_same_code, 0, 2);
+	tcase_add_test(cases, test_classes_are_apart);
 	tcase_add_test(cases, test_mixed_from_few_writes);
 	tcase_add_test(cases, test_no_overlap_in_time);
 	tcase_add_test(cases, test_writer_not_sampled);

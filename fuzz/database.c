@@ -287,6 +287,7 @@ static const char *const commands[][OWN_LIMIT] = {
 	{ "top-lines", "--columns", "all", "--pid", "0-2000000000" },
 	{ "pairs", "--columns", "all" },
 	{ "pairs", "--cpu", "0-3", "--time", "0,1000000" },
+	{ "groups", "--columns", "all" },
 	{ "line", "--rank", "1", "--columns", "all" },
 	{ "line", "--rank", "2", "--tid", "0-2000000000" },
 	{ "health" },

@@ -12,10 +12,11 @@
 
 static const struct fs_query_column columns[] = {
 	FS_COLUMN("rank", "RANK", INTEGER, FS_SHOW_DEFAULT, NULL, "From 1, by cost"),
-	FS_COLUMN("kind", "KIND", TEXT, FS_SHOW_DEFAULT, NULL,
-		  "line: alone; array: threads write places of their own, evenly apart; object: one "
-		  "variable or object; instances: objects of one type; code: the same two places of "
-		  "code contend, and no name is known"),
+	FS_COLUMN(
+		"kind", "KIND", TEXT, FS_SHOW_DEFAULT, NULL,
+		"line: alone; array: threads write places of their own, evenly apart; object: one "
+		"variable or object; instances: objects of one type; neighbours: side by side, no "
+		"name is known; code: the same two places of code contend, no name is known"),
 	FS_COLUMN("verdict", "VERDICT", TEXT, FS_SHOW_DEFAULT | FS_SHOW_STATE, NULL,
 		  "Of all its lines; mixed where they differ"),
 	FS_COLUMN("lines", "LINES", INTEGER, FS_SHOW_DEFAULT, NULL, "How many"),
@@ -28,9 +29,8 @@ static const struct fs_query_column columns[] = {
 		  "Variable, or type of the objects; empty: not known"),
 	FS_COLUMN("type", "TYPE", TEXT, FS_SHOW_TRUNCATE, NULL,
 		  "Type of the variable or of the objects"),
-	FS_COLUMN("functions", "FUNCTIONS", TEXT,
-		  FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE | FS_SHOW_WIDE, NULL,
-		  "Functions of the pair that contends most for the costliest line"),
+	FS_COLUMN("functions", "FUNCTIONS", TEXT, FS_SHOW_DEFAULT | FS_SHOW_TRUNCATE | FS_SHOW_WIDE,
+		  NULL, "Functions of the pair that contends most for the costliest line"),
 	FS_COLUMN("stride", "STRIDE", INTEGER, FS_SHOW_DEFAULT, NULL,
 		  "Bytes from thread to thread; empty: no array"),
 	FS_COLUMN("slots_per_line", "SLOTS/LINE", REAL, FS_SHOW_DEFAULT, NULL,

@@ -159,8 +159,7 @@ static int note_power(struct fs_options *options, int64_t samples, struct fs_err
 		"no contended line was found: no line above %.2g %% of memory latency is "
 		"contended; this capture would have shown one above %.2g %% (a verdict needs "
 		"%.0f samples; %.1f expected give them with 95 %%, of n = %lld memory "
-		"samples); contention of neighbouring lines (128 bytes) is not judged in this "
-		"version%s",
+		"samples)%s",
 		100 * power, 100 * power, needed, expected, (long long)samples,
 		writes ? ""
 		       : "; no store was sampled, so contention between writers "

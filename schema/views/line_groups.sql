@@ -3,7 +3,7 @@
 --
 -- trace_id: trace.id
 -- rank: from 1, by cost
--- kind: line, array, object, instances, code
+-- kind: line, array, object, instances, neighbours, code
 -- verdict: of all its lines; mixed where they differ
 -- lines: how many
 -- first_line: address of the first, hex
