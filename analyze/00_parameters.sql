@@ -48,6 +48,8 @@ INSERT INTO parameter (trace_id, name, value, reason) VALUES
 (:trace, 'samples_per_slice', 16,
  'So many samples of the line per slice on average, else fewer slices: with fewer, threads ' ||
      'that do overlap would seem to miss each other by chance'),
+(:trace, 'min_slices', 8,
+ 'Slices from which the bounds of a cost can be drawn anew: with fewer they hold less than 95 %'),
 (:trace, 'confident_samples', 30,
  'Attributed misses for high confidence: the share of a class is then known to about 10 points ' ||
      'either way; a third of it is the limit for medium'),
@@ -94,6 +96,7 @@ SELECT max(value) FILTER (WHERE name = 'class_share') AS class_share,
        max(value) FILTER (WHERE name = 'pairs_per_line') AS pairs_per_line,
        CAST(max(value) FILTER (WHERE name = 'time_slices') AS INTEGER) AS time_slices,
        CAST(max(value) FILTER (WHERE name = 'samples_per_slice') AS INTEGER) AS samples_per_slice,
+       max(value) FILTER (WHERE name = 'min_slices') AS min_slices,
        max(value) FILTER (WHERE name = 'confident_samples') AS confident_samples,
        max(value) FILTER (WHERE name = 'confident_share') AS confident_share,
        CAST(max(value) FILTER (WHERE name = 'quiet_lines') AS INTEGER) AS quiet_lines,

@@ -106,12 +106,15 @@ WHERE t.trace_id = :trace AND s.level = 'l1' AND e.threshold IS NULL AND t.code_
 GROUP BY t.event_id, t.op, t.code_id
 HAVING sum(t.latency_samples) >= (SELECT min_base_samples FROM t_parameter);
 
--- All accesses of the program and their latency, as far as the file can tell.
+-- All accesses of the program and their latency, as far as the file can tell, and what costs are a
+-- share of.
 DROP TABLE IF EXISTS temp.t_program;
 CREATE TEMP TABLE t_program AS
 SELECT max(loads + stores, CASE WHEN hidden THEN stores * (1 + loads_per_store) ELSE 0 END)
            AS operations,
-       latency, (SELECT line_size FROM trace WHERE id = :trace) AS line_size
+       latency, coalesce(cycles, latency) AS whole, iif(cycles IS NULL, 'latency', 'cycles')
+           AS whole_of,
+       (SELECT line_size FROM trace WHERE id = :trace) AS line_size
 FROM (SELECT total(CASE WHEN op <> 2 AND NOT load_elsewhere THEN weight * samples END) AS loads,
              total(CASE WHEN op = 2 OR load_elsewhere THEN weight * samples END) AS stores,
              total(latency_sum * weight) AS latency,
@@ -121,7 +124,11 @@ FROM (SELECT total(CASE WHEN op <> 2 AND NOT load_elsewhere THEN weight * sample
                    CASE WHEN t.period > 0 THEN t.period * 1.0 / t.samples ELSE e.period END
                        AS weight
             FROM code_total t JOIN t_event e ON e.id = t.event_id
-            WHERE t.trace_id = :trace AND t.op IN (1, 2, 3))), t_parameter;
+            WHERE t.trace_id = :trace AND t.op IN (1, 2, 3))), t_parameter,
+     (SELECT CASE WHEN total(p.samples) >= (SELECT min_profile_samples FROM t_parameter)
+                  THEN sum(p.value) END AS cycles
+      FROM profile p JOIN event e ON e.id = p.event_id
+      WHERE e.trace_id = :trace AND e.role = 'cycles');
 
 -- Lines worth a look: shared, written or snooped, with enough samples to reach min_program_share
 -- if all of them were misses; the strongest by each kind of evidence.

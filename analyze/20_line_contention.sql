@@ -14,8 +14,8 @@
 --                         or too few writes to say which bytes were written
 --     below_threshold     misses are rarer than min_line_share or min_program_share
 -- Ranked by cost: the excess latency of the misses; for misses without a latency the trace's mean
--- excess per miss stands in. cost_share is the excess as a share of all sampled memory latency; its
--- bounds are two standard errors of the number of misses.
+-- excess per miss stands in. cost_share is the excess as a share of all sampled cycles where cycles
+-- were sampled, else of all sampled memory latency (cost_of); its bounds hold 95 %.
 
 DROP TABLE IF EXISTS temp.t_total;
 CREATE TEMP TABLE t_total (line_id INTEGER PRIMARY KEY, samples, operations, loads, stores,
@@ -193,6 +193,34 @@ WHERE line_id IN (SELECT h.id FROM t_verdict v JOIN t_line l ON l.id = v.line_id
                       AND h.line BETWEEN l.line AND l.line + l.size - 1
                   WHERE v.reason_code = 'neighbour_written');
 
+-- The bounds of each line's cost as factors of it, by drawing the slices of its life anew, each with
+-- what its transfers paid above hits (its slow accesses, where no transfers are seen). Where there
+-- are fewer than min_slices, two standard errors of the number of misses.
+DROP TABLE IF EXISTS temp.t_bounds;
+CREATE TEMP TABLE t_bounds (line_id INTEGER PRIMARY KEY, low, high);
+INSERT INTO t_bounds
+SELECT v.line_id,
+       coalesce(b.factors ->> 0, 1 - 2 / sqrt(e.n)), coalesce(b.factors ->> 1, 1 + 2 / sqrt(e.n))
+FROM t_verdict v JOIN t_evidence e USING (line_id)
+     LEFT JOIN (SELECT line_id, resampled_sum(paid, slices) AS factors
+                FROM (SELECT f.line_id, f.slices,
+                             total(w.latency_sum - w.samples *
+                                   (SELECT max(base) FROM t_base b
+                                    WHERE b.op = w.op AND b.code_id = -1)) AS paid
+                      FROM access_window w
+                           CROSS JOIN t_line l
+                               ON l.line = w.line & -(SELECT line_size FROM t_program)
+                               AND l.space = coalesce(w.space_id, -1)
+                           CROSS JOIN t_life f ON f.line_id = l.id
+                           CROSS JOIN t_total t ON t.line_id = l.id
+                      WHERE w.trace_id = :trace AND w.latency_sum > 0 AND
+                            (w.transfers > 0 OR t.transfers = 0)
+                      GROUP BY l.id, (w.window - f.first) * f.slices / f.span)
+                GROUP BY line_id
+                HAVING max(slices) >= (SELECT min_slices FROM t_parameter) AND sum(paid) > 0) b
+         ON b.line_id = v.line_id
+WHERE v.confidence IS NOT NULL;
+
 DROP TABLE IF EXISTS temp.t_p95;
 CREATE TEMP TABLE t_p95 (line_id INTEGER PRIMARY KEY, latency);
 INSERT INTO t_p95
@@ -311,14 +339,15 @@ INSERT INTO line_finding
  (trace_id, rank, line, size, space_id, verdict, confidence, samples, loads, stores, atomics,
   hitm_local, hitm_remote, peer_local, peer_remote, misses, misses_false, misses_true,
   miss_operations, threads, cpus, nodes, latency_mean, latency_p95, excess_latency,
-  cost_share, cost_low, cost_high, offsets, split, writer_sampled, evidence, reason_code, reason,
+  cost_share, cost_low, cost_high, cost_of, offsets, split, writer_sampled, evidence, reason_code, reason,
   pass_version)
 SELECT :trace, row_number() OVER (ORDER BY tier, cost DESC, latency_sum DESC, line, space_id),
        line, size, space_id, verdict, confidence, samples, CAST(loads AS INTEGER),
        CAST(stores AS INTEGER), CAST(atomics AS INTEGER), hitm_local, hitm_remote, peer_local,
        peer_remote, misses, misses_false, misses_true, miss_operations, threads, cpus, nodes,
        latency_sum * 1.0 / nullif(latency_samples, 0), latency_p95, excess,
-       share, share - 2 * abs(share) / sqrt(misses), share + 2 * abs(share) / sqrt(misses),
+       share, min(share * low, share * high), max(share * low, share * high),
+       iif(share IS NULL, NULL, (SELECT whole_of FROM t_program)),
        offsets, CAST(split AS INTEGER), writer_sampled, evidence, reason_code, reason, 1
 FROM (SELECT CASE WHEN v.confidence IS NOT NULL THEN 0
                   WHEN v.reason_code IN ('writer_not_sampled', 'threads_unknown', 'no_overlap')
@@ -336,7 +365,7 @@ FROM (SELECT CASE WHEN v.confidence IS NOT NULL THEN 0
              t.latency_sum, q.latency AS latency_p95,
              CASE WHEN t.costed > 0 THEN t.excess END AS excess,
              CASE WHEN t.costed > 0 AND v.confidence IS NOT NULL
-                  THEN t.excess / nullif(g.latency, 0) END AS share,
+                  THEN t.excess / nullif(g.whole, 0) END AS share, u.low, u.high,
              t.offsets, t.split, v.writer_sampled,
              CASE WHEN t.method = 1 THEN 'access_order'
                   WHEN t.transfers > 0 THEN 'transfer'
@@ -345,7 +374,7 @@ FROM (SELECT CASE WHEN v.confidence IS NOT NULL THEN 0
              v.reason_code, r.text AS reason
       FROM t_verdict v JOIN t_total t USING (line_id) JOIN t_line l ON l.id = v.line_id
            JOIN t_reason r USING (line_id) LEFT JOIN t_evidence e USING (line_id)
-           LEFT JOIN t_p95 q USING (line_id), t_program g
+           LEFT JOIN t_p95 q USING (line_id) LEFT JOIN t_bounds u USING (line_id), t_program g
       UNION ALL
       SELECT 2, 0, line, size, space_id,
              CASE reason_code WHEN 'read_only' THEN 'read-only' WHEN 'one_thread' THEN 'private'
@@ -354,7 +383,8 @@ FROM (SELECT CASE WHEN v.confidence IS NOT NULL THEN 0
                   WHEN samples >= (SELECT confident_samples FROM t_parameter) THEN 'high'
                   ELSE 'medium' END,
              samples, loads, stores, atomics, NULL, NULL, NULL, NULL, transfers, NULL, NULL, NULL,
-             threads, NULL, NULL, latency_samples, latency_sum, NULL, NULL, NULL, 0, NULL, 0,
+             threads, NULL, NULL, latency_samples, latency_sum, NULL, NULL, NULL, NULL, NULL, 0,
+             NULL, 0,
              CASE WHEN transfers >= (SELECT min_miss_samples FROM t_parameter)
                   THEN 'transfer' END, reason_code,
              CASE reason_code

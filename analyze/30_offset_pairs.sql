@@ -114,8 +114,8 @@ SELECT :trace, row_number() OVER (ORDER BY p.score DESC, l.line, l.space, p.a, p
        ua.samples,
        b.offset, nullif(b.width, 0), b.op, ub.code_id, kb.function_id, coalesce(ub.tids, ''),
        ub.samples,
-       popcount(p.slices), p.score, p.cost, p.cost - 2 * abs(p.cost) / sqrt(p.misses),
-       p.cost + 2 * abs(p.cost) / sqrt(p.misses), p.misses,
+       popcount(p.slices), p.score, p.cost, min(p.cost * (1 - below), p.cost * (1 + above)),
+       max(p.cost * (1 - below), p.cost * (1 + above)), p.misses,
        CASE WHEN t.method = 1 THEN 'access_order' WHEN t.transfers > 0 THEN 'transfer'
             WHEN t.method = 2 OR (l.pair AND t.costed > 0) THEN 'latency' ELSE 'l1_miss' END,
        CASE WHEN p.class <> 'FS' THEN 'true' WHEN l.pair THEN 'adjacent' ELSE 'false' END,
@@ -132,8 +132,12 @@ SELECT :trace, row_number() OVER (ORDER BY p.score DESC, l.line, l.space, p.a, p
               CASE WHEN a.width = 0 OR b.width = 0 THEN '; an unknown width is taken as one byte'
               ELSE '' END), 1
 FROM (SELECT p.*, CASE WHEN p.costed > 0
-                       THEN p.costed * t.excess / nullif(g.latency, 0) END AS cost
-      FROM t_pair p JOIN t_total t USING (line_id), t_program g) p
+                       THEN p.costed * t.excess / nullif(g.whole, 0) END AS cost,
+             -- fewer misses than the line has are known less well
+             (1 - u.low) * sqrt(max(1, e.n / p.misses)) AS below,
+             (u.high - 1) * sqrt(max(1, e.n / p.misses)) AS above
+      FROM t_pair p JOIN t_total t USING (line_id) JOIN t_evidence e USING (line_id)
+           JOIN t_bounds u USING (line_id), t_program g) p
      JOIN t_line l ON l.id = p.line_id JOIN t_total t ON t.line_id = p.line_id
      LEFT JOIN t_life f ON f.line_id = p.line_id
      JOIN t_side a ON a.id = p.a JOIN t_side b ON b.id = p.b
@@ -160,6 +164,7 @@ DROP TABLE t_attributed;
 DROP TABLE t_total;
 DROP TABLE t_evidence;
 DROP TABLE t_verdict;
+DROP TABLE t_bounds;
 DROP TABLE t_p95;
 DROP TABLE t_quiet;
 DROP TABLE t_reason;

@@ -15,6 +15,10 @@
  *   popcount(x)                    number of set bits
  *   histogram_quantile(blob, s)    aggregate: quantile s (0..1) of merged latency histograms
  *   histogram_above(blob, limit)   number of samples in buckets that start at or above limit
+ *   resampled_sum(x, n)            aggregate: bounds that hold 95 % of what the sum of x over n
+ *                                  places, at most 64, gives when the places are drawn anew
+ *                                  (bootstrap, fixed seed), as factors of the sum: "[low, high]";
+ *                                  NULL where the sum is 0
  *   quantiles_by(key, blob, s)     aggregate without GROUP BY: {"key": quantile, ...} as JSON.
  *                                  SQLite groups by sorting; this hashes, which is many times
  *                                  faster for long tables with blobs

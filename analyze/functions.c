@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/formula.h"
@@ -135,6 +136,81 @@ static void quantile_final(sqlite3_context *context)
 		sqlite3_result_null(context);
 	else
 		sqlite3_result_int64(context, latency);
+}
+
+/*
+ * Bootstrap: what the sum of values in so many places could as well have been, had the run been
+ * another mixture of its parts. Each resample draws as many places as there are, with replacement;
+ * those without a value are 0.
+ */
+enum { RESAMPLES = 400, PLACES_MAX = 64 };
+
+struct resampled {
+	double value[PLACES_MAX];
+	size_t count;  /* values seen */
+	size_t places; /* at least count */
+};
+
+static void resample_step(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	struct resampled *seen = sqlite3_aggregate_context(context, sizeof(*seen));
+	sqlite3_int64 places = sqlite3_value_int64(values[1]);
+
+	(void)count;
+	if (!seen || seen->count == PLACES_MAX)
+		return;
+	seen->value[seen->count++] = sqlite3_value_double(values[0]);
+	places = places < PLACES_MAX ? places : PLACES_MAX;
+	if (places > (sqlite3_int64)seen->places)
+		seen->places = (size_t)places;
+	if (seen->count > seen->places)
+		seen->places = seen->count;
+}
+
+/* SplitMix64 (Steele, Lea and Flood, 2014): the same numbers on every machine. */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t mixed = *state += 0x9e3779b97f4a7c15u;
+
+	mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
+	mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
+	return mixed ^ mixed >> 31;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The 2.5th and 97.5th percentile of the resampled sums, as a JSON array of factors of the sum. */
+static void resample_final(sqlite3_context *context)
+{
+	const struct resampled *seen = sqlite3_aggregate_context(context, 0);
+	double sums[RESAMPLES] = { 0 };
+	uint64_t state = 1;
+	double sum = 0;
+	char text[80];
+
+	for (size_t i = 0; seen && i < seen->count; i++)
+		sum += seen->value[i];
+	if (!seen || !(fabs(sum) > 0)) {
+		sqlite3_result_null(context);
+		return;
+	}
+	for (size_t i = 0; i < RESAMPLES; i++) {
+		for (size_t k = 0; k < seen->places; k++) {
+			size_t place = (next_random(&state) >> 32) * seen->places >> 32;
+
+			sums[i] += place < seen->count ? seen->value[place] / sum : 0;
+		}
+	}
+	qsort(sums, RESAMPLES, sizeof(*sums), compare_doubles);
+	snprintf(text, sizeof(text), "[%.6f, %.6f]", sums[RESAMPLES / 40 - 1],
+		 sums[RESAMPLES - RESAMPLES / 40]);
+	sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
 static void histogram_above(sqlite3_context *context, int count, sqlite3_value **values)
@@ -291,6 +367,7 @@ static const struct function {
 	{ "popcount", 1, popcount, NULL, NULL },
 	{ "histogram_quantile", 2, NULL, quantile_step, quantile_final },
 	{ "histogram_above", 2, histogram_above, NULL, NULL },
+	{ "resampled_sum", 2, NULL, resample_step, resample_final },
 	{ "formula_names", 1, formula_names, NULL, NULL },
 	{ "formula_value", 4, NULL, formula_step, formula_value },
 	{ "formula_error", 4, NULL, formula_step, formula_error },

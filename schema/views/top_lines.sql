@@ -26,9 +26,10 @@
 -- latency_mean: cycles, over the samples that have a latency
 -- latency_p95: cycles
 -- excess_latency: cycles above what hits would have paid, signed, over the run
--- cost_share: share of the run's memory latency that the contention costs; NULL: not computed
+-- cost_share: what the contention costs, as a share of what cost_of says; NULL: not computed
 -- cost_low: lower bound, 95 %
 -- cost_high: upper bound, 95 %
+-- cost_of: what the cost is a share of: latency (all sampled memory latency), cycles (all sampled cycles)
 -- gain_low: how many times faster the program is at least when the false sharing of the line and of the other lines of its object has ended; NULL: gain_reason says why
 -- gain_high: the same, at most
 -- gain_lines: lines that this repair ends
@@ -98,6 +99,7 @@ SELECT
 	f.cost_share,
 	f.cost_low,
 	f.cost_high,
+	f.cost_of,
 	g.gain_low,
 	g.gain_high,
 	g.lines AS gain_lines,
