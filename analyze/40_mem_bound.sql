@@ -10,7 +10,8 @@
 -- relative error 1/sqrt(n), one of no samples that of one sample of the trace, and the formula
 -- passes them on by its slopes (analyze/formula.h). Group reads credit the counts since the last
 -- sample to where the sample fell: with few samples a function's share is as uncertain as its
--- ratio, and neither is shown.
+-- ratio, and neither is shown. Functions that run shorter than the sampling interval all get the
+-- ratio of the whole; one that differs from it by less than its error is told so.
 --
 -- From memory samples: the function's share of all sampled memory latency, under its own name. It
 -- is occupancy, not stall (overlapping misses count several times), and so never mem_bound.
@@ -117,13 +118,18 @@ WITH chosen AS MATERIALIZED
                    ON k.function_id IS p.function_id AND k.dso_id IS p.dso_id AND
                       k.offset IS p.offset AND k.symbol = u.symbol) AS p
         GROUP BY 1, 2, 3),
+     whole AS MATERIALIZED
+       (SELECT formula_value(c.formula, symbol, value * scale, 0) AS all_ratio
+        FROM chosen c, (SELECT u.symbol, u.scale, total(k.value) AS value
+                        FROM used u LEFT JOIN counted k ON k.symbol = u.symbol
+                        GROUP BY u.symbol)),
      shown AS
-       (SELECT r.*, c.*, cycles / nullif(sum(cycles) OVER (), 0) AS share,
+       (SELECT r.*, c.*, all_ratio, cycles / nullif(sum(cycles) OVER (), 0) AS share,
                n >= min_profile_samples AS enough,
                iif(n >= min_profile_samples, ratio, NULL) AS mem_bound,
                iif(method = 'group_read', 'group read', 'by period') ||
                    iif(scaled, ', scaled by time_enabled / time_running', '') AS how
-        FROM rated r, chosen c, t_parameter),
+        FROM rated r, chosen c, whole, t_parameter),
      weighed AS MATERIALIZED
        (SELECT CASE e.role WHEN 'spe' THEN 'spe_latency_share'
                            WHEN 'ibs_op' THEN 'ibs_latency_share'
@@ -146,7 +152,7 @@ INSERT INTO mem_bound_finding
 SELECT :trace,
        row_number() OVER (ORDER BY source = 'cycles' DESC, source, share DESC NULLS LAST,
                                    samples DESC, dso_id, function_id, offset),
-       function_id, dso_id, offset, source, samples, share, mem_bound, low, high, n, method, tip, 2
+       function_id, dso_id, offset, source, samples, share, mem_bound, low, high, n, method, tip, 3
 FROM (SELECT function_id, dso_id, offset, 'cycles' AS source,
              CAST(n AS INTEGER) AS samples,
              CASE WHEN method <> 'group_read' OR enough THEN share END AS share,
@@ -167,6 +173,12 @@ FROM (SELECT function_id, dso_id, offset, 'cycles' AS source,
                        coalesce('. ' || note, '')
                   WHEN ratio < 0
                   THEN 'Below 0: the counts are samples of separate counters; read it as 0' ||
+                       coalesce('. ' || note, '')
+                  WHEN method = 'group_read' AND share < 0.5 AND
+                       abs(ratio - all_ratio) <= 2 * error
+                  THEN format('Not told apart from the whole trace, %.1f %%: a group read ' ||
+                                  'counts all that ran since the last sample, also in other ' ||
+                                  'functions', 100 * all_ratio) ||
                        coalesce('. ' || note, '')
                   ELSE note
              END AS tip

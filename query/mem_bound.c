@@ -30,12 +30,17 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("n", "N", INTEGER, FS_SHOW_DEFAULT, NULL, "Samples behind the number"),
 	FS_COLUMN("method", "METHOD", TEXT, FS_SHOW_TRUNCATE, NULL,
 		  "The formula, with the events' names"),
-	FS_COLUMN("tip", "TIP", TEXT, FS_SHOW_WRAP, NULL, "What to do, or why there is no number"),
+	FS_COLUMN("tip", "TIP", TEXT, FS_SHOW_WRAP, NULL,
+		  "What to do, or why there is no number; the line that the function contends on, "
+		  "and the command that shows more"),
 	FS_COLUMN("own_tip", "TIP", TEXT, FS_SHOW_DEFAULT | FS_SHOW_SUMMARY | FS_SHOW_WRAP,
-		  "iif(" ONE_TIP ", NULL, tip)", "The tip, unless all functions have the same"),
-	FS_COLUMN("see", "PAIRS", TEXT, FS_SHOW_DEFAULT | FS_SHOW_SUMMARY | FS_SHOW_WRAP, NULL,
-		  "The command that lists the function's pairs and their lines, of this trace or "
-		  "another"),
+		  "iif(" ONE_TIP ", contends || ': ' || see, tip)",
+		  "The tip, without what is the same for all functions"),
+	FS_COLUMN("contends", "CONTENDS ON", TEXT, FS_SHOW_WRAP, NULL,
+		  "The costliest pair that the function takes part in, of this trace or the newest "
+		  "that has such"),
+	FS_COLUMN("see", "PAIRS", TEXT, FS_SHOW_WRAP, NULL,
+		  "The command that lists all its pairs and their lines"),
 };
 
 /* A ratio is never shown without its formula, and a latency share is not boundness. */
