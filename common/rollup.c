@@ -791,8 +791,9 @@ static int prune(struct fs_rollup *rollup, size_t blocks_max, size_t groups_max)
 			histograms += group.histogram_size;
 			rollup->groups[groups++] = group;
 		}
-		memmove(rollup->windows + windows, rollup->windows + kept.window,
-			(window_end - kept.window) * sizeof(*rollup->windows));
+		if (window_end > kept.window)
+			memmove(rollup->windows + windows, rollup->windows + kept.window,
+				(window_end - kept.window) * sizeof(*rollup->windows));
 		kept.group = first_group;
 		window_end -= kept.window;
 		kept.window = windows;

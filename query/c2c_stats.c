@@ -569,10 +569,12 @@ static bool is_access(const struct group *group)
 
 static bool is_in(const struct group *group, unsigned int row)
 {
-	if (!is_access(group) || classes[row].never)
+	enum fs_source source = fs_access_source(group->access);
+
+	if (!is_access(group) || classes[row].never || source >= FS_SOURCE_MAX)
 		return false;
 	return classes[row].ops >> fs_access_op(group->access) & 1 &&
-	       classes[row].sources >> fs_access_source(group->access) & 1 &&
+	       classes[row].sources >> source & 1 &&
 	       (group->access & classes[row].flags) == classes[row].flags &&
 	       !(classes[row].no_address && group->traits & HAS_ADDRESS);
 }
