@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "query/database.h"
 
+#include <stdio.h>
+
+#include "analyze/analyze.h"
 #include "query/functions.h"
 #include "schema/open.h"
 #include "schema/schema.h"
@@ -78,13 +81,75 @@ static int open_with(struct fs_query *query, int access, struct fs_error *error)
 	return fs_functions_register(query->db, error);
 }
 
+static int thin_trace(const struct fs_query *query, int64_t trace, struct fs_error *error)
+{
+	return query->ingest->thin(query->db, trace, query->thin, query->seed, error);
+}
+
+static int analyze_trace(const struct fs_query *query, int64_t trace, struct fs_error *error)
+{
+	return fs_analyze(query->db, trace, error);
+}
+
+/* No statement may be open while tables are dropped, so the next trace is asked for. */
+static int each_trace(const struct fs_query *query,
+		      int (*act)(const struct fs_query *query, int64_t trace,
+				 struct fs_error *error),
+		      struct fs_error *error)
+{
+	int64_t trace = INT64_MIN;
+
+	for (;;) {
+		FS_TRY(fs_database_integer(query, "SELECT min(id) FROM trace WHERE id > ?", trace,
+					   INT64_MIN, &trace, error));
+		if (trace == INT64_MIN)
+			return 0;
+		FS_TRY(act(query, trace, error));
+	}
+}
+
+/* --thin and --line-size: the answer comes from a copy with other samples or lines, whose findings
+ * are made anew. */
+static int change_copy(struct fs_query *query, struct fs_error *error)
+{
+	sqlite3 *copy = NULL;
+	char sql[120];
+
+	if (query->thin)
+		FS_TRY(fs_ingest_need(query, error));
+	FS_TRY(fs_schema_copy(query->db, &copy, error));
+	sqlite3_close(query->db);
+	query->db = copy;
+	FS_TRY(fs_functions_register(query->db, error));
+	FS_TRY(fs_sql_run(query->db, "BEGIN", error));
+	if (query->line_size) {
+		snprintf(sql, sizeof(sql),
+			 "UPDATE trace SET line_size = %lld, line_size_source = 'given'",
+			 (long long)query->line_size);
+		FS_TRY(fs_sql_run(query->db, sql, error));
+		fs_query_say(query, "as if lines had %lld bytes", (long long)query->line_size);
+	}
+	if (query->thin)
+		fs_query_say(query, "as if of %llu samples one had been taken (seed %llu)",
+			     (unsigned long long)query->thin, (unsigned long long)query->seed);
+	if (query->thin)
+		FS_TRY(each_trace(query, thin_trace, error));
+	FS_TRY(each_trace(query, analyze_trace, error));
+	return fs_sql_run(query->db, "COMMIT", error);
+}
+
 int fs_database_open(struct fs_query *query, struct fs_error *error)
 {
-	return open_with(query, SQLITE_OPEN_READONLY, error);
+	FS_TRY(open_with(query, SQLITE_OPEN_READONLY, error));
+	return query->thin || query->line_size ? change_copy(query, error) : 0;
 }
 
 int fs_database_open_writable(struct fs_query *query, struct fs_error *error)
 {
+	if (query->thin || query->line_size)
+		return fs_fail(error, FS_USAGE,
+			       "--thin and --line-size answer from a copy; this command changes "
+			       "the database itself");
 	return open_with(query, SQLITE_OPEN_READWRITE, error);
 }
 

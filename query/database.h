@@ -9,7 +9,8 @@
 
 /*
  * Open query->path read-only into query->db with the checks of fs_schema_open(), and limit the
- * memory that SQLite may take to a gigabyte.
+ * memory that SQLite may take to a gigabyte. With --thin or --line-size query->db is a copy that
+ * was changed so.
  */
 int fs_database_open(struct fs_query *query, struct fs_error *error);
 

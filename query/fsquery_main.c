@@ -5,6 +5,7 @@
 #include "ingest/load/load.h"
 #include "ingest/load/names.h"
 #include "ingest/load/target.h"
+#include "ingest/load/thin.h"
 #include "query/query.h"
 
 static struct fs_symbol_options symbol_options(const struct fs_name_sources *sources)
@@ -56,6 +57,7 @@ int main(int argc, char **argv)
 {
 	static const struct fs_ingest ingest = {
 		.name = name,
+		.thin = fs_thin_trace,
 		.hash = fs_load_hash,
 		.import = import,
 	};

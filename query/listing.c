@@ -432,6 +432,15 @@ static struct json_object *filters_to_json(const struct fs_options *options)
 	struct json_object *filters =
 		options->scope ? json_object_get(options->scope) : json_object_new_object();
 
+	const struct fs_query *query = options->query;
+
+	if (filters && query->thin) {
+		json_object_object_add(filters, "thin", json_object_new_uint64(query->thin));
+		json_object_object_add(filters, "seed", json_object_new_uint64(query->seed));
+	}
+	if (filters && query->line_size)
+		json_object_object_add(filters, "line_size",
+				       json_object_new_int64(query->line_size));
 	for (int i = 0; filters && i < FS_FILTER_MAX; i++) {
 		const char *value = options->filters[i];
 		struct fs_cell cell = fs_text_cell(value);

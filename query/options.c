@@ -18,12 +18,19 @@ enum {
 	KEY_HELP,
 	KEY_USAGE,
 	KEY_VERSION,
+	KEY_THIN,
+	KEY_SEED,
+	KEY_LINE_SIZE,
 	KEY_FILTER, /* + enum fs_filter */
 };
 
 static const struct argp_option main_options[] = {
 	{ "db", 'd', "FILE", 0, "Database [$FSIGHT_DB, else fsight.db]", 90 },
 	{ "trace", 't', "ID|NAME", 0, "Trace of the case [the newest that can answer]", 90 },
+	{ "thin", KEY_THIN, "N", 0, "Answer as if of N samples one had been taken", 90 },
+	{ "seed", KEY_SEED, "S", 0, "Which of them, for --thin [0]", 90 },
+	{ "line-size", KEY_LINE_SIZE, "BYTES", 0,
+	  "Cache lines of 64, 128 or 256 bytes [as recorded, else 64]", 90 },
 	{ "color", KEY_COLOUR, "WHEN", 0, "auto, always or never [auto, unless NO_COLOR is set]",
 	  90 },
 	{ "quiet", 'q', NULL, 0, "Say nothing on stderr but errors", 90 },
@@ -120,6 +127,7 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 {
 	struct fs_options *options = state->input;
 	struct fs_query *query = options->query;
+	int64_t count;
 
 	switch (key) {
 	case 'd':
@@ -127,6 +135,21 @@ static error_t parse_main(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 't':
 		query->trace = arg;
+		return 0;
+	case KEY_THIN:
+		if (!fs_parse_count(arg, &count) || !count)
+			return fs_options_fail(state, "--thin %s: give a number from 1", arg);
+		query->thin = (uint64_t)count;
+		return 0;
+	case KEY_SEED:
+		if (!fs_parse_count(arg, &count))
+			return fs_options_fail(state, "--seed %s: not a number", arg);
+		query->seed = (uint64_t)count;
+		return 0;
+	case KEY_LINE_SIZE:
+		if (!fs_parse_count(arg, &count) || (count != 64 && count != 128 && count != 256))
+			return fs_options_fail(state, "--line-size %s: give 64, 128 or 256", arg);
+		query->line_size = count;
 		return 0;
 	case 'q':
 		query->quiet = true;

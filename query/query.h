@@ -39,6 +39,9 @@ struct fs_ingest {
 	/* Give names to a trace, inside the open transaction. */
 	int (*name)(sqlite3 *db, int64_t trace, const struct fs_name_sources *sources,
 		    struct fs_error *error);
+	/* Keep of `every` samples of a trace one. */
+	int (*thin)(sqlite3 *db, int64_t trace, uint64_t every, uint64_t seed,
+		    struct fs_error *error);
 	/* SHA-256 of a file, as trace.sha256 has it; 64 digits and a NUL. */
 	int (*hash)(const char *path, char *ret_hex, struct fs_error *error);
 	/* Import a file into a temporary database, make its findings, and let `use` look at it. */
@@ -50,6 +53,9 @@ struct fs_ingest {
 struct fs_query {
 	const char *path;   /* database */
 	const char *trace;  /* as given with --trace; NULL: choose */
+	uint64_t thin;	    /* answer as if of so many samples one had been taken; 0: of all */
+	uint64_t seed;	    /* for that */
+	int64_t line_size;  /* instead of the recorded one; 0: that */
 	const char *colour; /* auto, always, never */
 	bool quiet;
 	bool users_sql; /* a statement that fails is the user's mistake */

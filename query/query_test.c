@@ -749,8 +749,9 @@ END_TEST
 /* Options of every command, which fsquery(1) describes. */
 static bool in_main_page(const char *name)
 {
-	static const char *const names[] = { "color", "format",	 "columns", "sort",
-					     "limit", "version", "usage",   "help" };
+	static const char *const names[] = { "color", "format",	 "columns",  "sort",
+					     "limit", "version", "usage",    "help",
+					     "thin",  "seed",	 "line-size" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (!strcmp(names[i], name))

@@ -356,3 +356,28 @@ int fs_schema_open(const char *path, int access, sqlite3 **ret_db, bool *ret_res
 		*ret_db = db;
 	return code;
 }
+
+int fs_schema_copy(sqlite3 *db, sqlite3 **ret_copy, struct fs_error *error)
+{
+	static const char pragmas[] = "PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE;"
+				      "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;";
+	sqlite3_backup *backup = NULL;
+	sqlite3 *copy = NULL;
+	int code = 0;
+
+	if (sqlite3_open("", &copy) == SQLITE_OK)
+		backup = sqlite3_backup_init(copy, "main", db, "main");
+	if (backup)
+		sqlite3_backup_step(backup, -1);
+	if (!backup || sqlite3_backup_finish(backup) != SQLITE_OK)
+		code = fs_sql_fail(copy, NULL, error);
+	if (!code)
+		harden(copy, SQLITE_OPEN_READWRITE);
+	if (!code && sqlite3_exec(copy, pragmas, NULL, NULL, NULL) != SQLITE_OK)
+		code = fs_sql_fail(copy, NULL, error);
+	if (code)
+		sqlite3_close(copy);
+	else
+		*ret_copy = copy;
+	return code;
+}

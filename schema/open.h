@@ -20,4 +20,10 @@
 int fs_schema_open(const char *path, int access, sqlite3 **ret_db, bool *ret_restored,
 		   struct fs_error *error);
 
+/*
+ * A copy of an open database that only this process sees and may change, gone when it is closed.
+ * The caller closes *ret_copy. Fails as fs_sql_fail() says.
+ */
+int fs_schema_copy(sqlite3 *db, sqlite3 **ret_copy, struct fs_error *error);
+
 #endif

@@ -10,6 +10,7 @@
 #define FS_LOAD_DECODE_H
 
 #include "common/rollup.h"
+#include "ingest/load/rollup_rows.h"
 #include "ingest/memsrc/memsrc.h"
 #include "ingest/session/session.h"
 
@@ -114,11 +115,6 @@ struct fs_profile_value {
 struct fs_event_counts {
 	uint64_t samples, period_sum;
 	uint64_t enabled_ns, running_ns; /* of all its counters that samples read */
-};
-
-/* The ids that the database gives: added to the decoder's own numbers, which start at 0. */
-struct fs_id_bases {
-	int64_t event, thread, code, chain, space, sample;
 };
 
 struct fs_decoder {

@@ -20,8 +20,8 @@ Prints each wrong capture with the reason, the share that is right, and the conf
 all lines and over those with at least 30 samples of two threads; and how many of the pairs that
 have at least 1 % of the misses of such a line are listed with their class. Exit status: 1 when the
 share is below --minimum, any line got the opposite verdict (false for true, true for false), or
-contention was reported where truth has none; 2 when a command failed. --thin N scores captures of
-which --simcap PATH left one sample in N.
+contention was reported where truth has none; 2 when a command failed. --thin N scores what one
+sample in N shows: by fsquery --thin, or with --simcap PATH by captures that it thinned.
 """
 import argparse
 import collections
@@ -56,7 +56,9 @@ def run(command):
 
 
 def ask(arguments, database, command):
-    text = run([arguments.fsquery, "--db", database, command, "--format", "json", "--limit", "0"])
+    thin = ["--thin", str(arguments.thin), "--seed", "3"]
+    text = run([arguments.fsquery, "--db", database, command, "--format", "json", "--limit", "0",
+                *(thin if arguments.thin > 1 and not arguments.simcap else [])])
     return json.loads(text)["rows"]
 
 
@@ -168,13 +170,16 @@ def listed_pairs(truth, lines, pairs):
 def score(arguments, data, truth_file):
     with tempfile.TemporaryDirectory(prefix="accuracy.") as folder:
         database, binaries = os.path.join(folder, "trace.db"), str(data.parent / "bin")
-        if arguments.thin > 1:
+        keep = ["--no-samples"]
+        if arguments.thin > 1 and not arguments.simcap:
+            keep = []
+        elif arguments.thin > 1:
             thinned = os.path.join(folder, data.name)
             run([arguments.simcap, "thin", "--keep", "1/%d" % arguments.thin, "--seed", "3",
                  str(data), "-o", thinned])
             data = thinned
-        run([arguments.fsingest, "--quiet", "--no-samples", "--db", database,
-             "--symbols", binaries, str(data)])
+        run([arguments.fsingest, "--quiet", *keep, "--db", database, "--symbols", binaries,
+             str(data)])
         lines = ask(arguments, database, "top-lines")
         pairs = ask(arguments, database, "pairs")
     truth = json.loads(truth_file.read_text())
@@ -199,8 +204,8 @@ def main():
     parser.add_argument("--minimum", type=float, default=90,
                         help="percent of captures that must be right [90]")
     parser.add_argument("--thin", type=int, default=1, metavar="N",
-                        help="keep one sample in N of each capture")
-    parser.add_argument("--simcap", default="simcap", help="the simulator, for --thin [simcap]")
+                        help="judge by one sample in N of each capture")
+    parser.add_argument("--simcap", help="the simulator, to thin captures instead of answers")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("traces", nargs="+", metavar="TRACES_DIR")
     arguments = parser.parse_args()
