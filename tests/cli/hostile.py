@@ -42,6 +42,8 @@ def commands():
     for name in re.findall(r"^  ([a-z][a-z0-9-]*) ", text.split("Commands:")[1], re.M):
         if needs.get(name, []) is not None:
             yield [name] + needs.get(name, [])
+    yield ["--thin", "2", "top-lines"]  # these make findings of what stands there
+    yield ["--line-size", "256", "pairs"]
 
 
 COMMANDS = list(commands())
