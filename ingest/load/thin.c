@@ -96,9 +96,11 @@ static uint32_t limited(int64_t value)
 	return value < 0 || value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-static int add_access(struct thinning *thinning, sqlite3_stmt *row)
+static int add_access(struct thinning *thinning, sqlite3_stmt *row, bool whole)
 {
 	const struct fs_id_bases *bases = &thinning->bases;
+	int64_t period = sqlite3_column_int64(row, C_PERIOD);
+	int64_t limit = whole ? UINT32_MAX : (int64_t)(UINT32_MAX / thinning->every);
 	struct fs_rollup_access access = {
 		.addr = (uint64_t)sqlite3_column_int64(row, C_ADDR),
 		.time_ns = (uint64_t)sqlite3_column_int64(row, C_TIME),
@@ -109,7 +111,9 @@ static int add_access(struct thinning *thinning, sqlite3_stmt *row)
 		.event = number_of(row, C_EVENT, bases->event),
 		.cpu = number_of(row, C_CPU, 0),
 		.latency = limited(sqlite3_column_int64(row, C_LATENCY)),
-		.period = limited(sqlite3_column_int64(row, C_PERIOD)),
+		.period = period < 0 || period > limit
+				  ? UINT32_MAX
+				  : (uint32_t)(whole ? period : period * (int64_t)thinning->every),
 		.access = (uint32_t)sqlite3_column_int64(row, C_ACCESS),
 	};
 
@@ -126,7 +130,9 @@ static int add_sample(struct thinning *thinning, sqlite3_stmt *row, sqlite3_stmt
 	sqlite3_step(keep);
 	if (sqlite3_reset(keep) != SQLITE_OK)
 		return fs_sql_fail(thinning->db, NULL, thinning->error);
-	return sqlite3_column_type(row, C_ADDR) == SQLITE_NULL ? 0 : add_access(thinning, row);
+	if (sqlite3_column_type(row, C_ADDR) == SQLITE_NULL)
+		return 0;
+	return add_access(thinning, row, thinning->events[event].whole);
 }
 
 static int walk(struct thinning *thinning)
@@ -238,6 +244,18 @@ static const char drop_sql[] = "DELETE FROM sample WHERE event_id IN " EVENTS_OF
 			       "DELETE FROM code_total WHERE trace_id = ?1;"
 			       "DELETE FROM profile WHERE event_id IN " EVENTS_OF_TRACE ";";
 
+#define TIMES(x) "iif(" x " > 9223372036854775807 / ?2, 9223372036854775807, " x " * ?2)"
+#define THINNED_EVENTS "(SELECT id FROM event WHERE trace_id = ?1 AND type <> 2)"
+
+/* What is left stands for what was dropped, too. */
+static const char scale_sql[] = "UPDATE sample SET period = " TIMES(
+	"period") " WHERE event_id IN " THINNED_EVENTS ";"
+		  "UPDATE sample_read SET delta = " TIMES(
+			  "delta") " WHERE event_id IN " THINNED_EVENTS ";"
+				   "UPDATE event SET sample_period = " TIMES(
+					   "sample_period") ", sample_freq = sample_freq / ?2 "
+							    "WHERE trace_id = ?1 AND type <> 2;";
+
 /* As ingest/load/decode.c counts: a sample that was read with counters stands for what these grew
  * by, one with a data address for an access, any other for its period. */
 static const char count_sql[] =
@@ -293,6 +311,7 @@ static int thin(struct thinning *thinning)
 	FS_TRY(walk(thinning));
 	FS_TRY(fs_rollup_finish(&thinning->rollup, thinning->error));
 	FS_TRY(run(thinning, drop_sql, 0));
+	FS_TRY(run(thinning, scale_sql, (int64_t)thinning->every));
 	FS_TRY(fs_store_rollup(thinning->db, &thinning->rollup, &thinning->bases, thinning->trace,
 			       thinning->error));
 	return run(thinning, count_sql, (int64_t)(UINT64_C(1) << thinning->rollup.window_shift));

@@ -4,8 +4,9 @@
  *
  * Of each `every` samples of an event, in the order of the file, one stays, at a place within them
  * that the seed decides; a fixed place would meet loops of the program in step. Samples of
- * tracepoints all stay: these are not drawn, each is one passage. Roll-ups and counts are then
- * made again from what is left, so that with every = 1 the trace is what it was.
+ * tracepoints all stay: these are not drawn, each is one passage. The periods of those that stay
+ * are `every` times as long, as they would have been recorded. Roll-ups and counts are then made
+ * again, so that with every = 1 the trace is what it was.
  */
 #ifndef FS_LOAD_THIN_H
 #define FS_LOAD_THIN_H
