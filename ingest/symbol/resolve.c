@@ -31,7 +31,7 @@
 #include "ingest/symbol/plt.h"
 
 /* Functions longer than this are not decoded to find an instruction's start. */
-enum { FUNCTION_MAX = 1 << 20, INSTRUCTION_MAX = 15, PAGE = 4096, RELEASE_EVERY = 1024 };
+enum { FUNCTION_MAX = 1 << 20, INSTRUCTION_MAX = 15, PAGE = 4096, RELEASE_EVERY = 64 };
 
 struct segment {
 	uint64_t offset;
@@ -875,8 +875,9 @@ static const char *misplaced(struct resolver *resolver)
 
 /*
  * Give back the memory that pages of a mapped file take; they are read again when they are needed.
- * The debug information of a kernel is larger than what we may use. Not of a relocatable file,
- * whose pages libdwfl has changed, nor of one that could not be mapped and lies in other memory.
+ * The debug information of a kernel is larger than what we may use, and a thousand addresses far
+ * from each other touch all of it. Not of a relocatable file, whose pages libdwfl has changed, nor
+ * of one that could not be mapped and lies in other memory.
  */
 static void release_pages(Elf *elf)
 {

@@ -27,7 +27,7 @@ SIZE = re.compile(r"/\* size: (\d+)")
 def pahole(program):
     """{(kind, name): (size, [(bit, bits or None, name)])}; the first of a name counts."""
     text = subprocess.run(["pahole", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          text=True, errors="replace").stdout
+                          text=True, errors="replace", check=True).stdout
     found, key, fields, unknown = {}, None, [], 0
     for line in text.splitlines():
         head = HEAD.match(line)
