@@ -2,7 +2,9 @@
 /*
  * How it works: code and data addresses are read from the database sorted by DSO, so that each
  * DSO's questions and answers are a slice of one array. fs_symbolise() answers them; the answers
- * become rows in the order of the DSOs, so that they are the same whenever they are asked.
+ * become rows in the order of the DSOs, so that they are the same whenever they are asked. Where a
+ * CPU has its copies of a kernel's variables is known from named code only: a second round asks
+ * about them, for the rest of which there are answers from the first.
  */
 #include "ingest/load/names.h"
 
@@ -25,11 +27,13 @@ struct dso {
 
 struct object {
 	int64_t space, addr; /* space 0: not known */
+	int64_t cpu;	     /* whose copy of a kernel's variable it is; -1: none */
 };
 
 struct naming {
 	sqlite3 *db;
 	int64_t trace;
+	bool per_cpu; /* ask about copies of CPUs, too */
 	struct fs_error *error;
 	struct fs_rows rows;
 	struct fs_interner paths;
@@ -45,6 +49,7 @@ struct naming {
 	struct fs_symbol_object_query *object_queries;
 	struct fs_symbol_object *answers;
 	size_t object_count, object_capacity, object_query_capacity;
+	size_t copy_count; /* objects that are copies of CPUs */
 };
 
 /* ---- questions ---- */
@@ -78,11 +83,36 @@ static const char *const find_objects[] = {
 	"AND t.addr <= a.addr AND t.since >= i.since ORDER BY t.addr DESC LIMIT 1) AS below FROM "
 	"t_address AS a JOIN t_image AS i ON i.space = a.space_id) WHERE below IS NOT NULL GROUP "
 	"BY space_id, addr",
+	"CREATE TEMP TABLE t_cpu (cpu INTEGER, base INTEGER)",
+	"CREATE TEMP TABLE t_per_cpu (space_id INTEGER, addr INTEGER, cpu INTEGER, base INTEGER)",
 };
 
-static const char *const drop_objects[] = { "DROP TABLE t_text", "DROP TABLE t_address",
-					    "DROP TABLE t_image", "DROP TABLE t_object",
-					    "DROP TABLE t_kernel" };
+/*
+ * Where a CPU has its copies of a kernel's variables: an x86-64 kernel addresses its own by gs, and
+ * links them at 0 (to Linux 6.14), so a sampled address less the operand's displacement is the
+ * CPU's gs, whole pages. What else comes out is of an indexed operand, or of another instruction. A
+ * CPU of which this gives several, or the same as another's, is not known. Needs the names of code.
+ */
+static const char *const find_per_cpu[] = {
+	"INSERT INTO t_cpu SELECT cpu, min(base) FROM (SELECT DISTINCT a.cpu, a.addr - "
+	"c.displacement AS base FROM access AS a JOIN space AS s ON s.id = a.space_id AND s.kind = "
+	"'kernel' JOIN code AS c ON c.id = a.code_id AND c.base_register = 'gs' JOIN dso AS d ON "
+	"d.id = c.dso_id AND d.kind = 'kernel' WHERE a.trace_id = :trace AND a.cpu IS NOT NULL AND "
+	"(a.addr - c.displacement) % 4096 = 0) GROUP BY cpu HAVING count(*) = 1",
+	"DELETE FROM t_cpu WHERE base IN (SELECT base FROM t_cpu GROUP BY base HAVING count(*) > "
+	"1)",
+	"INSERT INTO t_per_cpu SELECT a.space_id, a.addr, c.cpu, max(c.base) FROM t_address AS a "
+	"JOIN space AS s ON s.id = a.space_id AND s.kind = 'kernel' JOIN t_cpu AS c ON c.base <= "
+	"a.addr AND c.base > a.addr - 0x1000000 WHERE (a.space_id, a.addr) NOT IN (SELECT "
+	"space_id, "
+	"addr FROM variable WHERE trace_id = :trace AND space_id IS NOT NULL) GROUP BY a.space_id, "
+	"a.addr",
+};
+
+static const char *const drop_objects[] = { "DROP TABLE t_text",   "DROP TABLE t_address",
+					    "DROP TABLE t_image",  "DROP TABLE t_object",
+					    "DROP TABLE t_kernel", "DROP TABLE t_cpu",
+					    "DROP TABLE t_per_cpu" };
 
 /*
  * perf names the kernel's mapping [kernel.kallsyms]_text: pgoff is where that symbol lay. The
@@ -113,11 +143,16 @@ static const char select_code[] =
 	"JOIN dso AS d ON d.id = c.dso_id WHERE c.trace_id = :trace AND c.offset IS NOT NULL ORDER "
 	"BY c.dso_id, c.id";
 
+/* Copies of CPUs are asked for by link-time addresses: the 1 is FS_SYMBOL_LINK_TIME. */
 static const char select_objects[] =
-	"SELECT o.space_id, o.addr, t.dso_id, t.addr, t.pgoff FROM t_object AS o JOIN t_text AS t "
-	"ON t.rowid = o.below UNION ALL SELECT a.space_id, a.addr, k.id, 0, 0 FROM t_address AS a "
-	"JOIN space AS s ON s.id = a.space_id AND s.kind = 'kernel' JOIN (SELECT min(id) AS id "
-	"FROM dso WHERE trace_id = :trace AND kind = 'kernel') AS k ORDER BY 3, 1, 2";
+	"WITH kernel AS (SELECT min(id) AS id FROM dso WHERE trace_id = :trace AND kind = "
+	"'kernel') "
+	"SELECT o.space_id, o.addr, t.dso_id, t.addr, t.pgoff, -1 FROM t_object AS o JOIN t_text "
+	"AS t ON t.rowid = o.below UNION ALL SELECT a.space_id, a.addr, k.id, 0, 0, -1 FROM "
+	"t_address AS a JOIN space AS s ON s.id = a.space_id AND s.kind = 'kernel' JOIN kernel AS "
+	"k "
+	"UNION ALL SELECT p.space_id, p.addr, k.id, p.base, 1, p.cpu FROM t_per_cpu AS p JOIN "
+	"kernel AS k ORDER BY 3, 1, 2, 5";
 
 static int sql_fail(struct naming *naming)
 {
@@ -247,11 +282,13 @@ static int take_object(struct naming *naming, sqlite3_stmt *row)
 		       naming->object_count + 1))
 		return no_memory(naming);
 	naming->objects[naming->object_count] =
-		(struct object){ sqlite3_column_int64(row, 0), (int64_t)addr };
+		(struct object){ sqlite3_column_int64(row, 0), (int64_t)addr,
+				 sqlite3_column_int64(row, 5) };
 	naming->object_queries[naming->object_count++] = (struct fs_symbol_object_query){
 		.offset = (uint64_t)sqlite3_column_int64(row, 4),
 		.distance = addr - (uint64_t)sqlite3_column_int64(row, 3),
 	};
+	naming->copy_count += sqlite3_column_int64(row, 5) >= 0;
 	dso->object_query_count++;
 	return 0;
 }
@@ -282,6 +319,9 @@ static int place(struct naming *naming)
 static int read_questions(struct naming *naming)
 {
 	FS_TRY(run_all(naming, find_objects, sizeof(find_objects) / sizeof(find_objects[0])));
+	if (naming->per_cpu)
+		FS_TRY(run_all(naming, find_per_cpu,
+			       sizeof(find_per_cpu) / sizeof(find_per_cpu[0])));
 	FS_TRY(each_row(naming, select_dsos, take_dso));
 	naming->asked = calloc(naming->dso_count + 1, sizeof(*naming->asked));
 	if (!naming->asked)
@@ -417,9 +457,24 @@ static int write_fields(struct naming *naming, const struct fs_symbol_dso *dso, 
 	return 0;
 }
 
+enum { VARIABLE_NAME = 512 };
+
+/* The text lies in the interner or in `buffer`. */
+static const char *variable_name(const struct naming *naming, const struct object *asked,
+				 const struct fs_symbol_object *object, char buffer[VARIABLE_NAME])
+{
+	const char *name = text(naming, object->name);
+
+	if (asked->cpu < 0)
+		return name;
+	snprintf(buffer, VARIABLE_NAME, "%s of CPU %lld", name, (long long)asked->cpu);
+	return buffer;
+}
+
 static int write_variables(struct naming *naming)
 {
 	struct fs_rows *rows = &naming->rows;
+	char name[VARIABLE_NAME];
 	const struct object *asked = naming->objects;
 
 	FS_TRY(fs_rows_begin(rows, "variable"));
@@ -436,7 +491,7 @@ static int write_variables(struct naming *naming)
 			fs_rows_integer(rows, asked->space);
 			fs_rows_integer(rows, asked->addr);
 			fs_rows_integer(rows, naming->dsos[i].id);
-			fs_rows_text(rows, text(naming, object->name));
+			fs_rows_text(rows, variable_name(naming, asked, object, name));
 			fs_rows_integer(rows, asked->addr - (int64_t)object->offset);
 			fs_rows_optional(rows, object->size, (int64_t)object->size);
 			fs_rows_optional(rows, typed, naming->dsos[i].first_type + object->type);
@@ -613,13 +668,19 @@ static void free_naming(struct naming *naming)
 	fs_interner_free(&naming->strings);
 }
 
-int fs_name_trace(sqlite3 *db, int64_t trace, struct fs_symbol_options options,
-		  struct fs_error *error)
+/* Ask and write, in the second round only if it asks more than the first. */
+static int name_once(sqlite3 *db, int64_t trace, const struct fs_symbol_options *given,
+		     bool per_cpu, struct fs_error *error)
 {
 	struct naming naming = {
-		.db = db, .trace = trace, .error = error, .rows = { .db = db, .error = error }
+		.db = db,
+		.trace = trace,
+		.per_cpu = per_cpu,
+		.error = error,
+		.rows = { .db = db, .error = error },
 	};
 	const struct fs_symbol_cache cache = fs_symbol_cache_of(db);
+	struct fs_symbol_options options = *given;
 	int code;
 
 	fs_interner_init(&naming.paths);
@@ -627,10 +688,39 @@ int fs_name_trace(sqlite3 *db, int64_t trace, struct fs_symbol_options options,
 	options.strings = &naming.strings;
 	options.cache = &cache;
 	code = read_questions(&naming);
-	if (!code)
+	if (!code && (!per_cpu || naming.copy_count)) {
 		code = fs_symbolise(&options, naming.asked, naming.dso_count, NULL, error);
-	if (!code)
-		code = write_answers(&naming);
+		if (!code)
+			code = write_answers(&naming);
+	}
 	free_naming(&naming);
 	return code;
+}
+
+/* Whether code of the kernel was found to address variables of its CPU. */
+static int read_has_copies(sqlite3 *db, int64_t trace, bool *ret_has, struct fs_error *error)
+{
+	static const char sql[] =
+		"SELECT EXISTS (SELECT 1 FROM code AS c JOIN dso AS d ON d.id = c.dso_id WHERE "
+		"c.trace_id = ?1 AND c.base_register = 'gs' AND d.kind = 'kernel')";
+	sqlite3_stmt *row;
+	bool found;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &row, NULL) != SQLITE_OK)
+		return fs_sql_fail(db, NULL, error);
+	sqlite3_bind_int64(row, 1, trace);
+	found = sqlite3_step(row) == SQLITE_ROW;
+	*ret_has = found && sqlite3_column_int(row, 0);
+	sqlite3_finalize(row);
+	return found ? 0 : fs_sql_fail(db, NULL, error);
+}
+
+int fs_name_trace(sqlite3 *db, int64_t trace, struct fs_symbol_options options,
+		  struct fs_error *error)
+{
+	bool has_copies;
+
+	FS_TRY(name_once(db, trace, &options, false, error));
+	FS_TRY(read_has_copies(db, trace, &has_copies, error));
+	return has_copies ? name_once(db, trace, &options, true, error) : 0;
 }

@@ -14,7 +14,7 @@
 #include "ingest/symbol/reply.h"
 
 /* Raise it whenever the helper answers differently, or in another form. */
-enum { ANSWERS_VERSION = 1 };
+enum { ANSWERS_VERSION = 2 };
 
 enum {
 	HEADER = 8,
@@ -75,9 +75,12 @@ static struct question code_question(const struct fs_symbol_dso *dso, size_t i)
 
 static struct question data_question(const struct fs_symbol_dso *dso, size_t i)
 {
+	const struct fs_symbol_object_query *query = &dso->object_queries[i];
+	uint64_t origin = query->offset == FS_SYMBOL_LINK_TIME ? 0 : origin_of(dso);
+
 	return (struct question){ .kind = 2,
-				  .offset = dso->object_queries[i].offset,
-				  .distance = dso->object_queries[i].distance - origin_of(dso) };
+				  .offset = query->offset,
+				  .distance = query->distance - origin };
 }
 
 /* Room for questions and answers. */

@@ -274,7 +274,7 @@ static int answer_objects(struct answering *answering)
 		uint64_t size;
 		const struct fs_kallsym *symbol = find(answering, address, false, &size);
 
-		if (!symbol)
+		if (!symbol || dso->object_queries[i].offset == FS_SYMBOL_LINK_TIME)
 			continue;
 		dso->objects[i] = (struct fs_symbol_object){
 			.address = symbol->address,

@@ -33,6 +33,7 @@ struct fs_operand {
 	uint32_t width;	      /* bytes in all registers together; 0: unknown, or not fixed */
 	char base[8];	      /* lower case, "" where there is none */
 	int64_t displacement; /* constant part of the address; 0 without a base */
+	bool from_here;	      /* it counts from the instruction's own address */
 };
 
 /*
@@ -64,7 +65,8 @@ size_t fs_x86_length(struct fs_x86 *x86, const uint8_t *bytes, size_t size);
 /*
  * Decode the instruction at the start of bytes (at most 15 are looked at). False when they are no
  * whole instruction. A base register is the base, not the index; "rip" counts from the end of
- * the instruction; "fs" or "gs" when the segment is all the base there is.
+ * the instruction; "fs" or "gs" when the segment is all the base there is, which "gs" is too over
+ * "rip": so the kernel addresses variables that each CPU has one of.
  */
 bool fs_operand_x86(struct fs_x86 *x86, const uint8_t *bytes, size_t size,
 		    struct fs_operand *ret_operand);

@@ -293,6 +293,10 @@ static void set_base(struct fs_x86 *x86, struct fs_operand *operand, const x86_o
 	x86_reg base = memory->base;
 	const char *name;
 
+	if (base == X86_REG_RIP && memory->segment == X86_REG_GS) {
+		base = X86_REG_GS;
+		operand->from_here = true;
+	}
 	if (base == X86_REG_INVALID &&
 	    (memory->segment == X86_REG_FS || memory->segment == X86_REG_GS))
 		base = memory->segment;
@@ -300,7 +304,7 @@ static void set_base(struct fs_x86 *x86, struct fs_operand *operand, const x86_o
 	if (!name || strlen(name) >= sizeof(operand->base))
 		return;
 	snprintf(operand->base, sizeof(operand->base), "%s", name);
-	operand->displacement = memory->disp;
+	operand->displacement = memory->disp + (operand->from_here ? x86->instruction->size : 0);
 }
 
 /* A second place: only what both have in common is still true. */

@@ -613,7 +613,8 @@ static int find_place(struct resolver *resolver, uint64_t address, struct fs_sym
 /* ---- operands ---- */
 
 static int set_operand(struct resolver *resolver, const struct fs_operand *operand,
-		       enum fs_operand_method method, struct fs_symbol_result *result)
+		       uint64_t address, enum fs_operand_method method,
+		       struct fs_symbol_result *result)
 {
 	result->op = fs_operand_op(operand);
 	result->width = operand->width;
@@ -621,6 +622,8 @@ static int set_operand(struct resolver *resolver, const struct fs_operand *opera
 	if (!operand->base[0])
 		return 0;
 	result->displacement = operand->displacement;
+	if (operand->from_here)
+		result->displacement = (int64_t)(address + (uint64_t)operand->displacement);
 	return fs_describe_text(&resolver->descriptions, operand->base, strlen(operand->base),
 				&result->base_register);
 }
@@ -717,7 +720,7 @@ static int find_preceding(struct resolver *resolver, const struct item *item, ui
 	    before.breaks_flow || before.kind != FS_OPERAND_MEMORY)
 		return 0;
 	FS_TRY(find_place(resolver, start, result));
-	FS_TRY(set_operand(resolver, &before, FS_OPERAND_METHOD_PRECEDING, result));
+	FS_TRY(set_operand(resolver, &before, start, FS_OPERAND_METHOD_PRECEDING, result));
 	return find_type(resolver, start, &before, result);
 }
 
@@ -735,7 +738,8 @@ static int find_operand(struct resolver *resolver, const struct item *item, uint
 			       : find_preceding(resolver, item, function, result);
 	if (!decode_at(resolver, item->offset, &operand))
 		return 0;
-	FS_TRY(set_operand(resolver, &operand, FS_OPERAND_METHOD_INSTRUCTION, result));
+	FS_TRY(set_operand(resolver, &operand, item->address, FS_OPERAND_METHOD_INSTRUCTION,
+			   result));
 	if (operand.kind != FS_OPERAND_MEMORY)
 		return 0;
 	return find_type(resolver, item->address, &operand, result);
@@ -748,7 +752,8 @@ static bool place_object(const struct resolver *resolver,
 			 const struct fs_symbol_object_query *query, uint64_t *ret_address)
 {
 	if (resolver->job->kind == FS_SYMBOL_KERNEL) {
-		*ret_address = query->distance - resolver->slide;
+		*ret_address = query->distance -
+			       (query->offset == FS_SYMBOL_LINK_TIME ? 0 : resolver->slide);
 		return true;
 	}
 	for (size_t i = 0; i < resolver->segment_count; i++) {

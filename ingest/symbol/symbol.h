@@ -162,8 +162,11 @@ struct fs_symbol_field {
 /* Which variable holds an address of data: given as a distance from an executable mapping. */
 struct fs_symbol_object_query {
 	uint64_t offset;   /* file offset of the mapping's first byte */
-	uint64_t distance; /* of the kernel: the run-time address, and no offset */
+	uint64_t distance; /* of the kernel: the run-time address, and no offset; or the link-time
+			      address, and the offset FS_SYMBOL_LINK_TIME */
 };
+
+enum { FS_SYMBOL_LINK_TIME = 1 };
 
 struct fs_symbol_object {
 	uint32_t name;	  /* interned, or FS_SYMBOL_NONE: no variable is known there */

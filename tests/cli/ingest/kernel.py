@@ -4,8 +4,8 @@
   kernel.py OUTPUT BUILD_ID REFERENCE ADDRESS MODULE BASE CODE,... DATA,... [MODULE_BUILD_ID]
 
 The mapping of the kernel says that the symbol REFERENCE (- for none) lay at ADDRESS; MODULE was
-loaded at BASE. Two threads sample each address of CODE, reading those of DATA in turn. The build-id
-(- for none) stands in the feature BUILD_ID, as perf 6.1 has it. Addresses are hex.
+loaded at BASE. Two threads sample each address of CODE, reading those of DATA in turn; of ADDRESS:TID:CPU
+that thread does, on that CPU. The build-id (- for none) stands in the feature BUILD_ID, as perf 6.1 has it. Addresses are hex.
 """
 import sys
 
@@ -26,8 +26,9 @@ def main():
         recording.comm(tid, tid, "worker")
     data = [int(text, 16) for text in data.split(",")]
     for i, text in enumerate(code.split(",")):
-        for tid in (7, 8):
-            recording.sample(misc=KERNEL | EXACT, ip=int(text, 16), pid=tid, tid=tid, time=1000 + i, id=1, cpu=tid, period=1,
+        ip, *where = text.split(":")
+        for tid, cpu in [map(int, where)] if where else ((7, 7), (8, 8)):
+            recording.sample(misc=KERNEL | EXACT, ip=int(ip, 16), pid=tid, tid=tid, time=1000 + i, id=1, cpu=cpu, period=1,
                              addr=data[i % len(data)], weight=300, data_src=0x1001042 if tid == 7 else 0x1001044)
     recording.feature(perfdata.OSRELEASE, recording.string("6.1.0-test"))
     table = b""
