@@ -192,8 +192,22 @@ static const char *settle_slide(struct answering *answering)
 }
 
 /*
+ * Data is asked of the kernel, which has that of its modules beside its own. What lies behind a
+ * module's last symbol is not known to be the module's.
+ */
+static bool is_module_data(const struct answering *answering, const struct fs_kallsym *symbol,
+			   const struct fs_kallsym *next)
+{
+	const char *text = answering->kallsyms->text;
+
+	return !answering->slide && symbol->module && next->module &&
+	       symbol->module_length == next->module_length &&
+	       !memcmp(text + symbol->module, text + next->module, symbol->module_length);
+}
+
+/*
  * The symbol that an address lies in: the last one before it, if it is of the wanted kind and
- * ours and another symbol says where it ends. *ret_size is 0 where that is in another module.
+ * ours and another symbol says where it ends.
  */
 static const struct fs_kallsym *find(const struct answering *answering, uint64_t address, bool code,
 				     uint64_t *ret_size)
@@ -208,7 +222,9 @@ static const struct fs_kallsym *find(const struct answering *answering, uint64_t
 	while (first && items[first - 1].address == items[behind - 1].address)
 		first--;
 	for (; first < behind; first++) {
-		if (is_code(&items[first]) != code || !is_ours(answering, &items[first]))
+		if (is_code(&items[first]) != code ||
+		    (!is_ours(answering, &items[first]) &&
+		     (code || !is_module_data(answering, &items[first], &items[behind]))))
 			continue;
 		*ret_size = items[behind].address - items[first].address;
 		return &items[first];
@@ -221,6 +237,20 @@ static int intern_name(struct answering *answering, const struct fs_kallsym *sym
 {
 	return fs_intern(answering->strings, answering->kallsyms->text + symbol->name,
 			 symbol->name_length, ret_id);
+}
+
+/* A module's variable is named as a line of the text is: NAME [MODULE]. */
+static int intern_variable(struct answering *answering, const struct fs_kallsym *symbol,
+			   uint32_t *ret_id)
+{
+	const char *text = answering->kallsyms->text;
+	char name[512];
+
+	if (!symbol->module)
+		return intern_name(answering, symbol, ret_id);
+	snprintf(name, sizeof(name), "%.*s [%.*s]", (int)symbol->name_length, text + symbol->name,
+		 (int)symbol->module_length, text + symbol->module);
+	return fs_intern(answering->strings, name, strlen(name), ret_id);
 }
 
 /* The number of a symbol among the DSO's functions, to which a new one is added. */
@@ -265,7 +295,8 @@ static int answer_code(struct answering *answering)
 	return 0;
 }
 
-static int answer_objects(struct answering *answering)
+/* Name data that has no name yet; `modules`: that of modules only. */
+static int answer_objects(struct answering *answering, bool modules)
 {
 	struct fs_symbol_dso *dso = answering->dso;
 
@@ -274,7 +305,9 @@ static int answer_objects(struct answering *answering)
 		uint64_t size;
 		const struct fs_kallsym *symbol = find(answering, address, false, &size);
 
-		if (!symbol || dso->object_queries[i].offset == FS_SYMBOL_LINK_TIME)
+		if (!symbol || (modules && !symbol->module) ||
+		    dso->objects[i].name != FS_SYMBOL_NONE ||
+		    dso->object_queries[i].offset == FS_SYMBOL_LINK_TIME)
 			continue;
 		dso->objects[i] = (struct fs_symbol_object){
 			.address = symbol->address,
@@ -283,7 +316,7 @@ static int answer_objects(struct answering *answering)
 			.type = FS_SYMBOL_NONE,
 			.field = FS_SYMBOL_NONE,
 		};
-		FS_TRY(intern_name(answering, symbol, &dso->objects[i].name));
+		FS_TRY(intern_variable(answering, symbol, &dso->objects[i].name));
 	}
 	return 0;
 }
@@ -305,7 +338,7 @@ int fs_kallsyms_answer(const struct fs_kallsyms *kallsyms, struct fs_interner *s
 	fs_table_init(&answering.numbers, 8, 0);
 	code = answer_code(&answering);
 	if (!code && dso->kind == FS_SYMBOL_KERNEL)
-		code = answer_objects(&answering);
+		code = answer_objects(&answering, false);
 	fs_table_free(&answering.numbers);
 	dso->symbols = FS_SYMBOLS_UNVERIFIED;
 	dso->arch = "other";
@@ -314,4 +347,12 @@ int fs_kallsyms_answer(const struct fs_kallsyms *kallsyms, struct fs_interner *s
 		 "names from kallsyms, which has no build-id to compare; it is of %s boot",
 		 answering.slide ? "another" : "the same");
 	return code;
+}
+
+int fs_kallsyms_add_modules(const struct fs_kallsyms *kallsyms, struct fs_interner *strings,
+			    struct fs_symbol_dso *dso)
+{
+	struct answering answering = { .kallsyms = kallsyms, .strings = strings, .dso = dso };
+
+	return settle_slide(&answering) ? 0 : answer_objects(&answering, true);
 }

@@ -38,9 +38,17 @@ void fs_kallsyms_free(struct fs_kallsyms *kallsyms);
  * Answer the queries of a DSO that is the kernel or a module, and set its status and reason: the
  * text has no build-id, so it is unverified at best. Names are taken if it has the reference
  * symbol; that tells how much higher the trace's addresses are. Modules move by themselves, so
- * theirs are only taken from the same boot, where that is nothing. Returns 0 or FS_NOMEM.
+ * theirs are only taken from the same boot, where that is nothing. Data of modules is asked of the
+ * kernel. Returns 0 or FS_NOMEM.
  */
 int fs_kallsyms_answer(const struct fs_kallsyms *kallsyms, struct fs_interner *strings,
 		       struct fs_symbol_dso *dso);
+
+/*
+ * Name the data of modules that a kernel whose own binary was read is asked about. Nothing, where
+ * the text is of another boot. Returns 0 or FS_NOMEM.
+ */
+int fs_kallsyms_add_modules(const struct fs_kallsyms *kallsyms, struct fs_interner *strings,
+			    struct fs_symbol_dso *dso);
 
 #endif

@@ -303,11 +303,16 @@ static int symbolise_dso(struct sources *sources, size_t index, struct fs_symbol
 			 struct fs_error *error)
 {
 	bool in_kernel = dso->kind == FS_SYMBOL_KERNEL || dso->kind == FS_SYMBOL_MODULE;
+	int code = 0;
 
 	FS_TRY(ask_binary(sources, index, dso, error));
-	if (!in_kernel || dso->arch || !sources->kallsyms_text)
+	if (!in_kernel || !sources->kallsyms_text)
 		return 0;
-	if (fs_kallsyms_answer(&sources->kallsyms, sources->options->strings, dso))
+	if (!dso->arch)
+		code = fs_kallsyms_answer(&sources->kallsyms, sources->options->strings, dso);
+	else if (dso->kind == FS_SYMBOL_KERNEL)
+		code = fs_kallsyms_add_modules(&sources->kallsyms, sources->options->strings, dso);
+	if (code)
 		return fs_fail(error, FS_NOMEM, "out of memory for the names in kallsyms");
 	return 0;
 }

@@ -22,7 +22,7 @@ at()
 }
 
 code=$(at bump),$(at look),$(at _start 1),ffffffffc0123010,ffffffff9a000000
-data=$(at counters),$(at counters 8)
+data=$(at counters),$(at counters 8),ffffffffc0124010,ffffffffc0124050,$(at counters)
 
 # record BUILD_ID REFERENCE
 record()
@@ -52,7 +52,8 @@ kallsyms()
 	nm -n vmlinux | while read -r address type name; do
 		printf '%x %s %s\n' $((0x$address + slide + $1)) "$type" "$name"
 	done
-	printf '%x t ext4_read\t[ext_4]\n%x t ext4_end\t[ext_4]\n' $((0xffffffffc0123000)) $((0xffffffffc0123400))
+	printf '%x %s\t[ext_4]\n' $((0xffffffffc0123000)) 't ext4_read' $((0xffffffffc0123400)) 't ext4_end' \
+		$((0xffffffffc0124000)) 'd ext4_state' $((0xffffffffc0124040)) 'b ext4_last'
 	printf 'ffffffffc0128000 t other\t[other]\n'
 }
 
