@@ -209,7 +209,10 @@ uint32_t fs_data_type_intern(struct fs_data_types *types, Dwarf_Die *die, const 
 				       .kind = kind_of(dwarf_tag(die)),
 				       .complete = !is_declaration(die),
 				       .target = FS_NO_TYPE,
-				       .synonym = synonym };
+				       /* functions are pointed to with and without a typedef */
+				       .synonym = dwarf_tag(die) == DW_TAG_subroutine_type
+							  ? NULL
+							  : synonym };
 	if (!dwarf_aggregate_size(die, &size))
 		type->size = size;
 	unsigned_of(die, DW_AT_alignment, &type->alignment);

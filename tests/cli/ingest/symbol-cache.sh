@@ -10,7 +10,8 @@ cat >program.cc <<'END'
 #include <string>
 #include <vector>
 struct counter { long hits; std::string name; struct { int low, high; } range; };
-typedef struct { counter *first; std::shared_ptr<counter> shared; } holder;
+typedef long rule(long);
+typedef struct { counter *first; std::shared_ptr<counter> shared; rule *named; long (*plain)(long); } holder;
 static std::map<std::string, std::vector<counter>> table;
 holder global;
 __attribute__((noinline)) long total(const std::vector<counter> &all)
@@ -18,6 +19,8 @@ __attribute__((noinline)) long total(const std::vector<counter> &all)
 	long sum = 0;
 	for (const counter &one : all)
 		sum += one.hits + one.range.high;
+	if (global.named && global.plain)
+		sum += global.named(sum) - global.plain(sum);
 	return sum + (global.shared ? global.shared->hits : 0);
 }
 int main(int argc, char **argv)
@@ -71,6 +74,11 @@ for root in whole stripped; do
 	digest $root.db >$root.wanted
 done
 cmp -s whole.wanted stripped.wanted && fail 'a stripped binary gives the names of a whole one'
+
+# a function type is the same with a typedef and without, whichever was met first
+expect 'types of pointers to functions' \
+	"$(query whole.db "SELECT group_concat(DISTINCT type_name || ' ' || name) FROM field WHERE name IN ('named', 'plain')")" \
+	'function * named,function * plain'
 
 # behind another trace of the same binary, again, and in the place of itself
 import case.db whole first
