@@ -23,6 +23,7 @@
 #include "common/reader.h"
 #include "fuzz/fuzz.h"
 #include "ingest/load/load.h"
+#include "ingest/load/thin.h"
 #include "query/query.h"
 #include "schema/schema.h"
 
@@ -308,6 +309,8 @@ static const char *const commands[][OWN_LIMIT] = {
 	{ "callers", "*", "--comm", "*" },
 	{ "callers", "--folded" },
 	{ "reproduce", "--columns", "all" },
+	{ "top-lines", "--thin", "2" },
+	{ "pairs", "--line-size", "128" },
 	{ "sql" }, /* of a view, chosen by the options */
 };
 
@@ -315,6 +318,7 @@ static void run_command(uint8_t command, uint8_t options)
 {
 	static const char *const formats[] = { "table", "csv", "tsv", "json", "ndjson", "md" };
 	static const char *const traces[] = { NULL, "1", "2", "3" };
+	static const struct fs_ingest ingest = { .thin = fs_thin_trace };
 	const char *const *words = commands[command % (sizeof(commands) / sizeof(commands[0]))];
 	const char *trace = traces[options / 6 % 4];
 	char *argv[OWN_LIMIT + 8];
@@ -341,7 +345,7 @@ static void run_command(uint8_t command, uint8_t options)
 		argv[argc++] = (char *)formats[options % 6];
 	}
 	argv[argc] = NULL;
-	FS_FUZZ_ASSERT(fs_query_main(argc, argv, base.out, base.out, NULL) != FS_EXIT_INTERNAL);
+	FS_FUZZ_ASSERT(fs_query_main(argc, argv, base.out, base.out, &ingest) != FS_EXIT_INTERNAL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
