@@ -50,7 +50,8 @@ struct structure {
 	uint64_t samples[FS_LAYOUT_FIELDS_MAX], writes[FS_LAYOUT_FIELDS_MAX];
 	size_t field_count;
 	uint64_t align;
-	uint64_t asked; /* that the source asks for, of the whole; 0: none */
+	uint64_t unaligned; /* as in fs_layout_problem */
+	uint64_t asked;	    /* that the source asks for, of the whole; 0: none */
 	uint64_t *objects;
 	size_t object_count, object_capacity;
 	struct fs_layout_access *accesses;
@@ -357,6 +358,33 @@ static int read_objects(struct fs_options *options, struct structure *structure,
 	return code;
 }
 
+static bool in_array(const struct structure *structure)
+{
+	return structure->object_count > 1 &&
+	       structure->objects[1] - structure->objects[0] == (uint64_t)structure->size;
+}
+
+/* An array that is no variable was allocated, and malloc() aligns to 16. */
+static int see_allocation(struct fs_options *options, struct structure *structure,
+			  struct fs_error *error)
+{
+	enum { MALLOC_ALIGN = 16 };
+	sqlite3_stmt *statement;
+
+	if (!in_array(structure) || structure->align > MALLOC_ALIGN)
+		return 0;
+	FS_TRY(prepare(
+		options, structure,
+		"SELECT count(d.variable) FROM data_field AS d JOIN " ADDRESSES
+		" AS a ON a.addr = d.addr AND a.space_id IS d.space_id WHERE d.trace_id = ?1 "
+		"AND coalesce(d.space_id, 0) = ?4",
+		&statement, error));
+	if (sqlite3_step(statement) == SQLITE_ROW && !sqlite3_column_int64(statement, 0))
+		structure->unaligned = MALLOC_ALIGN;
+	sqlite3_finalize(statement);
+	return 0;
+}
+
 static size_t find_object(const struct structure *structure, uint64_t start)
 {
 	size_t low = 0;
@@ -511,7 +539,10 @@ static const char *means_text(const struct structure *structure, const struct fs
 		return "no other layout is proposed";
 	if (means == FS_LAYOUT_MOVE)
 		return "moving fields, without growing it";
-	return any ? "giving fields lines of their own" : "aligning it to lines";
+	if (any)
+		return "giving fields lines of their own";
+	return structure->unaligned ? "padding it, so that no line holds parts of two"
+				    : "aligning it to lines";
 }
 
 /* How many of the trace's false-sharing pairs on the structure the layout ends. */
@@ -539,7 +570,7 @@ static int count_pairs(struct fs_options *options, const struct structure *struc
 		size_t b =
 			field_at(structure, (uint64_t)sqlite3_column_int64(statement, 3) - other);
 		bool ended = start != other
-				     ? then->align >= line
+				     ? then->align >= line || (then->whole && structure->unaligned)
 				     : a < structure->field_count && b < structure->field_count &&
 					       line_of(structure, then, a, line) !=
 						       line_of(structure, then, b, line);
@@ -555,17 +586,20 @@ static int describe_placement(struct fs_options *options, const struct structure
 			      const struct fs_layout *then, enum fs_layout_means means,
 			      struct fs_error *error)
 {
-	bool array = structure->object_count > 1 &&
-		     structure->objects[1] - structure->objects[0] == (uint64_t)structure->size;
-
-	if (means == FS_LAYOUT_ALIGN)
+	if (means == FS_LAYOUT_ALIGN && structure->unaligned)
+		FS_TRY(fs_options_note(options, error,
+				       "the array is allocated, and malloc() aligns to %" PRIu64
+				       " bytes: elements are kept apart wherever it begins; with "
+				       "aligned_alloc() a multiple of the line would do",
+				       structure->unaligned));
+	else if (means == FS_LAYOUT_ALIGN)
 		FS_TRY(fs_options_note(
 			options, error,
 			"objects must begin at a multiple of %" PRIu64
 			" bytes: allocate them with aligned_alloc(); malloc() aligns "
 			"to 16",
 			then->align));
-	if (!array)
+	if (!in_array(structure))
 		return 0;
 	return fs_options_note(options, error, "objects stand in an array, %lld bytes apart",
 			       (long long)structure->size);
@@ -688,8 +722,11 @@ static int print_c(const struct fs_options *options, const struct structure *str
 		print_field(out, structure, then, field, end, line);
 		end = then->offset[field] + structure->fields[field].size;
 	}
+	if (then->whole && structure->unaligned && then->size > end)
+		fprintf(out, "\tchar padding[%" PRIu64 "]; /* 0x%" PRIx64 " */\n", then->size - end,
+			end);
 	fputc('}', out);
-	if (then->whole || structure->asked)
+	if ((then->whole && !structure->unaligned) || structure->asked)
 		fprintf(out, " __attribute__((aligned(%" PRIu64 ")))", then->align);
 	fputs(";\n", out);
 	if (fclose(out)) {
@@ -704,6 +741,27 @@ static int print_c(const struct fs_options *options, const struct structure *str
 		       : 0;
 }
 
+/* That of the trace; twice that where two lines side by side contend as one. */
+static int read_line_size(struct fs_options *options, const struct structure *structure,
+			  int64_t *ret_line, struct fs_error *error)
+{
+	sqlite3_stmt *statement;
+
+	FS_TRY(fs_database_integer(options->query, "SELECT line_size FROM trace WHERE id = ?",
+				   options->trace_id, 64, ret_line, error));
+	FS_TRY(prepare(options, structure,
+		       "SELECT count(*) FROM line_finding AS l JOIN " ADDRESSES
+		       " AS a ON a.addr BETWEEN l.line AND l.line + l.size - 1 AND a.space_id IS "
+		       "l.space_id WHERE l.trace_id = ?1 AND l.verdict = 'adjacent' AND "
+		       "coalesce(l.space_id, 0) = ?4",
+		       &statement, error));
+	if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int64(statement, 0) &&
+	    *ret_line <= 2048)
+		*ret_line *= 2;
+	sqlite3_finalize(statement);
+	return 0;
+}
+
 static int propose(struct fs_options *options, struct structure *structure, struct fs_error *error)
 {
 	struct fs_layout now;
@@ -711,8 +769,7 @@ static int propose(struct fs_options *options, struct structure *structure, stru
 	enum fs_layout_means means;
 	int64_t line;
 
-	FS_TRY(fs_database_integer(options->query, "SELECT line_size FROM trace WHERE id = ?",
-				   options->trace_id, 64, &line, error));
+	FS_TRY(read_line_size(options, structure, &line, error));
 	if (line < 16 || line > 4096 || line & (line - 1))
 		return fs_fail(error, FS_REFUSED, "%s: a line size of %lld bytes is none",
 			       options->query->path, (long long)line);
@@ -727,6 +784,7 @@ static int propose(struct fs_options *options, struct structure *structure, stru
 						 .size = (uint64_t)structure->size,
 						 .align = structure->align,
 						 .line = (uint64_t)line,
+						 .unaligned = structure->unaligned,
 						 .objects = structure->objects,
 						 .object_count = structure->object_count,
 						 .accesses = structure->accesses,
@@ -753,6 +811,8 @@ static int fill(struct fs_options *options, struct fs_error *error)
 		code = read_fields(options, structure, error);
 	if (!code)
 		code = read_objects(options, structure, error);
+	if (!code)
+		code = see_allocation(options, structure, error);
 	if (!code)
 		code = read_samples(options, structure, error);
 	if (!code)

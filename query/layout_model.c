@@ -49,7 +49,9 @@ static void lay_out(const struct fs_layout_problem *problem, struct fs_layout *l
 	uint64_t at = 0;
 	bool break_line = false;
 
-	layout->align = layout->whole ? problem->line : problem->align;
+	bool padded = layout->whole && problem->unaligned;
+
+	layout->align = layout->whole && !padded ? problem->line : problem->align;
 	for (size_t i = 0; i < problem->field_count; i++) {
 		uint16_t field = layout->order[i];
 		uint64_t align = problem->fields[field].align;
@@ -64,6 +66,9 @@ static void lay_out(const struct fs_layout_problem *problem, struct fs_layout *l
 		layout->offset[field] = at;
 		at += problem->fields[field].size;
 	}
+	/* wherever the array begins, no line then holds parts of two elements */
+	if (padded && problem->unaligned < problem->line)
+		at = round_up(at + problem->line - problem->unaligned, problem->unaligned);
 	layout->size = round_up(at, layout->align);
 }
 
@@ -288,6 +293,16 @@ static void take_now(struct search *search)
 		search->accessed[problem->accesses[i].field] = true;
 }
 
+/* A layout that leaves false conflicts must at least end a quarter of all. */
+static bool is_worth_it(const struct search *search)
+{
+	uint64_t now = search->now.false_conflicts + search->now.true_conflicts;
+	uint64_t then = search->best.false_conflicts + search->best.true_conflicts;
+
+	return search->best.false_conflicts * 2 <= search->now.false_conflicts &&
+	       (is_enough(search, &search->best) || then * 4 <= now * 3);
+}
+
 int fs_layout_propose(const struct fs_layout_problem *problem, struct fs_layout *ret_now,
 		      struct fs_layout *ret_proposed, enum fs_layout_means *ret_means)
 {
@@ -307,7 +322,7 @@ int fs_layout_propose(const struct fs_layout_problem *problem, struct fs_layout 
 	search->best = search->now;
 	if (search->now.false_conflicts)
 		means = find(search);
-	if (search->best.false_conflicts * 2 > search->now.false_conflicts)
+	if (!is_worth_it(search))
 		means = FS_LAYOUT_NOTHING;
 	*ret_now = search->now;
 	*ret_proposed = means == FS_LAYOUT_NOTHING ? search->now : search->best;

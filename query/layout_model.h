@@ -43,13 +43,15 @@ struct fs_layout_problem {
 	size_t object_count;
 	const struct fs_layout_access *accesses;
 	size_t access_count;
+	uint64_t unaligned; /* an array of it begins at any multiple of this: it is on the heap,
+			     * where no alignment is heeded; 0: the compiler places it */
 };
 
 struct fs_layout {
 	uint16_t order[FS_LAYOUT_FIELDS_MAX];  /* fields from the first */
 	uint64_t offset[FS_LAYOUT_FIELDS_MAX]; /* by field */
 	bool aligned[FS_LAYOUT_FIELDS_MAX];    /* by field: begins a line of its own */
-	bool whole;			       /* the structure itself is aligned to a line */
+	bool whole; /* the structure itself is aligned to a line; one that cannot be is padded */
 	uint64_t size, align;
 	uint64_t false_conflicts, true_conflicts; /* of the replay */
 };
@@ -58,13 +60,14 @@ struct fs_layout {
 enum fs_layout_means {
 	FS_LAYOUT_NOTHING, /* there is no false sharing to end, or nothing ends half of it */
 	FS_LAYOUT_MOVE,	   /* fields moved, the size stays */
-	FS_LAYOUT_ALIGN,   /* the structure or fields aligned to lines: it grows */
+	FS_LAYOUT_ALIGN,   /* the structure or fields aligned to lines, or padded: it grows */
 };
 
 /*
  * Find the cheapest layout that ends at least 95 % of the false conflicts; if there is none, the
- * one that leaves fewest, unless it leaves more than half. *ret_now is the present layout with its
- * conflicts. 0 or FS_NOMEM.
+ * one that leaves fewest, unless it leaves more than half, or more than three quarters of the true
+ * and false ones together: threads that fight truly only come to fight harder. *ret_now is the
+ * present layout with its conflicts. 0 or FS_NOMEM.
  */
 int fs_layout_propose(const struct fs_layout_problem *problem, struct fs_layout *ret_now,
 		      struct fs_layout *ret_proposed, enum fs_layout_means *ret_means);

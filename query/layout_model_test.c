@@ -37,7 +37,7 @@ START_TEST(test_moves)
 		{ "rest", 72, 24, 8, 8, false },
 	};
 	struct fs_layout_access accesses[MAX];
-	struct fs_layout_problem problem = { fields, 5, 96, 8, 64, one_object, 1, accesses, 0 };
+	struct fs_layout_problem problem = { fields, 5, 96, 8, 64, one_object, 1, accesses, 0, 0 };
 	struct fs_layout now;
 	struct fs_layout then;
 	enum fs_layout_means means;
@@ -64,7 +64,7 @@ START_TEST(test_aligns)
 		{ "c", 60, 4, 4, 4, false },
 	};
 	struct fs_layout_access accesses[MAX];
-	struct fs_layout_problem problem = { fields, 4, 64, 64, 64, one_object, 1, accesses, 0 };
+	struct fs_layout_problem problem = { fields, 4, 64, 64, 64, one_object, 1, accesses, 0, 0 };
 	struct fs_layout now;
 	struct fs_layout then;
 	enum fs_layout_means means;
@@ -85,7 +85,7 @@ START_TEST(test_array)
 							 { "rest", 8, 24, 8, 8, false } };
 	static const uint64_t objects[] = { 0x1000, 0x1020 };
 	struct fs_layout_access accesses[MAX];
-	struct fs_layout_problem problem = { fields, 2, 32, 8, 64, objects, 2, accesses, 0 };
+	struct fs_layout_problem problem = { fields, 2, 32, 8, 64, objects, 2, accesses, 0, 0 };
 	struct fs_layout now;
 	struct fs_layout then;
 	enum fs_layout_means means;
@@ -98,6 +98,14 @@ START_TEST(test_array)
 	ck_assert_uint_eq(then.size, 64);
 	ck_assert_uint_eq(then.align, 64);
 	ck_assert_uint_eq(then.false_conflicts, 0);
+
+	/* on the heap, beginning at any multiple of 16: padded by 64 - 16, in steps of 16 */
+	problem.unaligned = 16;
+	propose(&problem, &now, &then, &means);
+	ck_assert_int_eq(means, FS_LAYOUT_ALIGN);
+	ck_assert_uint_eq(then.size, 80);
+	ck_assert_uint_eq(then.align, 8);
+	ck_assert_uint_eq(then.false_conflicts, 0);
 }
 END_TEST
 
@@ -107,7 +115,7 @@ START_TEST(test_nothing)
 	static const struct fs_layout_field fields[] = { { "a", 0, 8, 8, 8, false },
 							 { "b", 8, 8, 8, 8, false } };
 	struct fs_layout_access accesses[MAX];
-	struct fs_layout_problem problem = { fields, 2, 16, 8, 64, one_object, 1, accesses, 0 };
+	struct fs_layout_problem problem = { fields, 2, 16, 8, 64, one_object, 1, accesses, 0, 0 };
 	struct fs_layout now;
 	struct fs_layout then;
 	enum fs_layout_means means;
@@ -138,7 +146,7 @@ START_TEST(test_fixed)
 		{ "c", 72, 8, 8, 8, false },	 { "tail", 80, 0, 8, 8, true },
 	};
 	struct fs_layout_access accesses[MAX];
-	struct fs_layout_problem problem = { fields, 6, 80, 8, 64, one_object, 1, accesses, 0 };
+	struct fs_layout_problem problem = { fields, 6, 80, 8, 64, one_object, 1, accesses, 0, 0 };
 	struct fs_layout now;
 	struct fs_layout then;
 	enum fs_layout_means means;
