@@ -33,7 +33,8 @@ static const struct fs_query_column columns[] = {
 	FS_COLUMN("samples", "SAMPLES", INTEGER, FS_SHOW_DEFAULT, NULL, "Samples of the field"),
 	FS_COLUMN("writes", "WRITES", INTEGER, FS_SHOW_DEFAULT, NULL, "Of them, writes"),
 	FS_COLUMN("why", "WHY", TEXT, FS_SHOW_DEFAULT, NULL,
-		  "moved, or aligned: it begins a line, to be declared so"),
+		  "moved; aligned: it begins a line, to be declared so; spread: each of its "
+		  "elements does"),
 };
 
 struct structure {
@@ -50,8 +51,9 @@ struct structure {
 	uint64_t samples[FS_LAYOUT_FIELDS_MAX], writes[FS_LAYOUT_FIELDS_MAX];
 	size_t field_count;
 	uint64_t align;
-	uint64_t unaligned; /* as in fs_layout_problem */
-	uint64_t asked;	    /* that the source asks for, of the whole; 0: none */
+	bool arrays[FS_LAYOUT_FIELDS_MAX]; /* as in fs_layout_problem */
+	uint64_t unaligned;		   /* as in fs_layout_problem */
+	uint64_t asked;			   /* that the source asks for, of the whole; 0: none */
 	uint64_t *objects;
 	size_t object_count, object_capacity;
 	struct fs_layout_access *accesses;
@@ -237,6 +239,8 @@ static int take_field(struct fs_options *options, sqlite3_stmt *row, struct stru
 			       "): moving its fields would change what it is for",
 			       structure->name, name, offset);
 	structure->natural[structure->field_count] = align;
+	structure->arrays[structure->field_count] =
+		elements > 1 && fs_layout_is_array(fs_database_text(row, 1));
 	structure->asked_for[structure->field_count] = power_of_two(sqlite3_column_int64(row, 9));
 	if (align < structure->asked_for[structure->field_count])
 		align = structure->asked_for[structure->field_count];
@@ -498,7 +502,8 @@ static int add_rows(struct fs_options *options, const struct structure *structur
 		uint16_t field = then->order[i];
 		bool accessed = structure->samples[field] > 0;
 		bool aligned = then->aligned[field] || (i && then->aligned[then->order[i - 1]]);
-		const char *why = aligned ? "aligned"
+		const char *why = then->spread[field] ? "spread"
+				  : aligned	      ? "aligned"
 				  : accessed && has_moved(now, then, structure->field_count, i)
 					  ? "moved"
 					  : NULL;
@@ -534,7 +539,7 @@ static const char *means_text(const struct structure *structure, const struct fs
 	bool any = false;
 
 	for (size_t i = 0; i < structure->field_count; i++)
-		any |= then->aligned[i];
+		any |= then->aligned[i] || then->spread[i];
 	if (means == FS_LAYOUT_NOTHING)
 		return "no other layout is proposed";
 	if (means == FS_LAYOUT_MOVE)
@@ -543,6 +548,19 @@ static const char *means_text(const struct structure *structure, const struct fs
 		return "giving fields lines of their own";
 	return structure->unaligned ? "padding it, so that no line holds parts of two"
 				    : "aligning it to lines";
+}
+
+/* The line that the byte at an offset of the object, in a field, lies on then. */
+static uint64_t then_line(const struct structure *structure, const struct fs_layout *then,
+			  size_t field, uint64_t offset, uint64_t line)
+{
+	const struct fs_layout_field *at = &structure->fields[field];
+	uint64_t within = offset - at->offset;
+	uint64_t start = then->align >= line ? 0 : structure->objects[0] % line;
+
+	if (then->spread[field])
+		within = within / at->element * line;
+	return (start + then->offset[field] + within) / line;
 }
 
 /* How many of the trace's false-sharing pairs on the structure the layout ends. */
@@ -565,15 +583,16 @@ static int count_pairs(struct fs_options *options, const struct structure *struc
 	while (sqlite3_step(statement) == SQLITE_ROW) {
 		uint64_t start = (uint64_t)sqlite3_column_int64(statement, 0);
 		uint64_t other = (uint64_t)sqlite3_column_int64(statement, 2);
-		size_t a =
-			field_at(structure, (uint64_t)sqlite3_column_int64(statement, 1) - start);
-		size_t b =
-			field_at(structure, (uint64_t)sqlite3_column_int64(statement, 3) - other);
-		bool ended = start != other
-				     ? then->align >= line || (then->whole && structure->unaligned)
-				     : a < structure->field_count && b < structure->field_count &&
-					       line_of(structure, then, a, line) !=
-						       line_of(structure, then, b, line);
+		uint64_t a_offset = (uint64_t)sqlite3_column_int64(statement, 1) - start;
+		uint64_t b_offset = (uint64_t)sqlite3_column_int64(statement, 3) - other;
+		size_t a = field_at(structure, a_offset);
+		size_t b = field_at(structure, b_offset);
+		bool ended =
+			start != other
+				? then->align >= line || (then->whole && structure->unaligned)
+				: a < structure->field_count && b < structure->field_count &&
+					  then_line(structure, then, a, a_offset, line) !=
+						  then_line(structure, then, b, b_offset, line);
 
 		*(ended ? ret_ended : ret_left) += 1;
 	}
@@ -679,6 +698,12 @@ static void print_field(FILE *out, const struct structure *structure, const stru
 	uint64_t align = asked_align(structure, then, field, end, line);
 	uint64_t old = structure->fields[field].offset;
 
+	if (then->spread[field]) {
+		fs_layout_write_slots(out, structure->types[field], structure->names[field], line);
+		fprintf(out, "; /* 0x%" PRIx64 ", now ", then->offset[field]);
+		fprintf(out, "%s[].value */\n", structure->names[field]);
+		return;
+	}
 	/* the attribute stands before the semicolon, of bit-fields that lie together the first's */
 	first = (size_t)(structure->joined[field] ? strchr(text, ';') - text
 						  : strrchr(text, ';') - text);
@@ -720,7 +745,10 @@ static int print_c(const struct fs_options *options, const struct structure *str
 		size_t field = then->order[i];
 
 		print_field(out, structure, then, field, end, line);
-		end = then->offset[field] + structure->fields[field].size;
+		end = then->offset[field] +
+		      (then->spread[field] ? structure->fields[field].size /
+						     structure->fields[field].element * line
+					   : structure->fields[field].size);
 	}
 	if (then->whole && structure->unaligned && then->size > end)
 		fprintf(out, "\tchar padding[%" PRIu64 "]; /* 0x%" PRIx64 " */\n", then->size - end,
@@ -785,6 +813,7 @@ static int propose(struct fs_options *options, struct structure *structure, stru
 						 .align = structure->align,
 						 .line = (uint64_t)line,
 						 .unaligned = structure->unaligned,
+						 .arrays = structure->arrays,
 						 .objects = structure->objects,
 						 .object_count = structure->object_count,
 						 .accesses = structure->accesses,

@@ -5,6 +5,8 @@
  */
 #include "query/layout_c.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "query/database.h"
@@ -34,6 +36,28 @@ void fs_layout_declare(FILE *out, const char *type, const char *name, int64_t bi
 		name, type + place);
 	if (bits >= 0)
 		fprintf(out, " : %lld", (long long)bits);
+}
+
+bool fs_layout_is_array(const char *type)
+{
+	return type[place_of_name(type)] == '[' && !strstr(type, "(anonymous)");
+}
+
+void fs_layout_write_slots(FILE *out, const char *type, const char *name, uint64_t line)
+{
+	size_t place = place_of_name(type);
+	size_t end = place;
+	char *element;
+
+	while (type[end] == '[' && strchr(type + end, ']'))
+		end = (size_t)(strchr(type + end, ']') + 1 - type);
+	fputs("\tstruct {\n\t\t", out);
+	if (asprintf(&element, "%.*s%s", (int)place, type, type + end) >= 0) {
+		fs_layout_declare(out, element, "value", -1);
+		free(element);
+	}
+	fprintf(out, " __attribute__((aligned(%" PRIu64 ")));\n\t} %s%.*s", line, name,
+		(int)(end - place), type + place);
 }
 
 static const char *without_name(const char *type)

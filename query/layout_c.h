@@ -24,4 +24,11 @@ int fs_layout_write_member(FILE *out, const struct fs_options *options, const ch
 			   const char *name, int64_t bits, int64_t member, int depth,
 			   struct fs_error *error);
 
+/* Whether the type is written as an array, whose elements can be told by its text. */
+bool fs_layout_is_array(const char *type);
+
+/* Write an array as one of structures whose only member, `value`, begins a line of its own; without
+ * the semicolon that ends it. */
+void fs_layout_write_slots(FILE *out, const char *type, const char *name, uint64_t line);
+
 #endif

@@ -45,6 +45,40 @@ START_TEST(a_member_as_c)
 }
 END_TEST
 
+START_TEST(slots_as_c)
+{
+	static const struct {
+		const char *type, *expected; /* NULL: not an array that can be told apart */
+	} cases[] = {
+		{ "long[7]",
+		  "\tstruct {\n\t\tlong value __attribute__((aligned(64)));\n\t} per[7]" },
+		{ "int[2][3]",
+		  "\tstruct {\n\t\tint value __attribute__((aligned(64)));\n\t} per[2][3]" },
+		{ "char *[4]",
+		  "\tstruct {\n\t\tchar *value __attribute__((aligned(64)));\n\t} per[4]" },
+		{ "int (*[4])(int)",
+		  "\tstruct {\n\t\tint (*value)(int) __attribute__((aligned(64)));\n\t} per[4]" },
+		{ "struct (anonymous)[4]", NULL },
+		{ "vector", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&text, &size);
+
+		ck_assert_ptr_nonnull(out);
+		ck_assert_int_eq(fs_layout_is_array(cases[i].type), cases[i].expected != NULL);
+		if (cases[i].expected)
+			fs_layout_write_slots(out, cases[i].type, "per", 64);
+		fclose(out);
+		if (cases[i].expected)
+			ck_assert_str_eq(text, cases[i].expected);
+		free(text);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("layout_c");
@@ -54,6 +88,7 @@ int main(void)
 
 	tcase_add_loop_test(tests, a_member_as_c, 0,
 			    (int)(sizeof(declarations) / sizeof(declarations[0])));
+	tcase_add_test(tests, slots_as_c);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

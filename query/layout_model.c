@@ -17,6 +17,9 @@ enum {
 	REPLAY_MAX = 20000, /* accesses; of more, an even choice */
 	ALIGNED_MAX = 6,
 	ENOUGH_PERCENT = 5, /* of the conflicts may stay */
+	OWNED_PERCENT = 75, /* of the pairs of accesses to an element are by one thread */
+	PAIRS_MIN = 16,	    /* such pairs, to say so */
+	SLOTS_MAX = 1024,   /* elements of an array that gets a line for each */
 };
 
 /* The last two threads that wrote a field on a line: the later first. */
@@ -31,9 +34,10 @@ struct search {
 	const struct fs_layout_problem *problem;
 	size_t step; /* every how manyeth access is replayed */
 	bool accessed[FS_LAYOUT_FIELDS_MAX];
-	struct fs_table units; /* {object, field, element} -> struct unit */
-	struct fs_table lines; /* line -> first unit + 1 */
-	struct fs_table seen;  /* {line, thread} -> time */
+	bool slots[FS_LAYOUT_FIELDS_MAX]; /* an array of whose elements each has its thread */
+	struct fs_table units;		  /* {object, field, element} -> struct unit */
+	struct fs_table lines;		  /* line -> first unit + 1 */
+	struct fs_table seen;		  /* {line, thread} -> time */
 	struct fs_layout now, best;
 	bool failed; /* out of memory */
 };
@@ -41,6 +45,14 @@ struct search {
 static uint64_t round_up(uint64_t value, uint64_t align)
 {
 	return (value + align - 1) & ~(align - 1);
+}
+
+uint64_t fs_layout_size(const struct fs_layout_problem *problem, const struct fs_layout *layout,
+			size_t field)
+{
+	const struct fs_layout_field *at = &problem->fields[field];
+
+	return layout->spread[field] ? at->size / at->element * problem->line : at->size;
 }
 
 /* Lay the fields out in order; sets offsets, size and alignment. */
@@ -57,14 +69,14 @@ static void lay_out(const struct fs_layout_problem *problem, struct fs_layout *l
 		uint64_t align = problem->fields[field].align;
 
 		/* what follows an aligned field must not share its line either */
-		if (layout->aligned[field] || break_line)
+		if (layout->aligned[field] || layout->spread[field] || break_line)
 			align = problem->line;
 		break_line = layout->aligned[field];
 		if (align > layout->align)
 			layout->align = align;
 		at = round_up(at, align);
 		layout->offset[field] = at;
-		at += problem->fields[field].size;
+		at += fs_layout_size(problem, layout, field);
 	}
 	/* wherever the array begins, no line then holds parts of two elements */
 	if (padded && problem->unaligned < problem->line)
@@ -131,7 +143,8 @@ static void replay_access(struct search *search, struct fs_layout *layout,
 	const struct fs_layout_problem *problem = search->problem;
 	const struct fs_layout_field *field = &problem->fields[access->field];
 	uint64_t line = (start_of(problem, layout, access->object) + layout->offset[access->field] +
-			 access->element * field->element) /
+			 access->element *
+				 (layout->spread[access->field] ? problem->line : field->element)) /
 			problem->line;
 	uint64_t key[2] = { line, access->thread };
 	struct unit *unit = find_unit(search, access, line);
@@ -227,8 +240,78 @@ static void try_moves(struct search *search, const struct fs_layout *from)
 	}
 }
 
+/* Which threads write a field: {field, thread}. */
+static void find_writers(struct search *search, struct fs_table *writers)
+{
+	const struct fs_layout_problem *problem = search->problem;
+
+	for (size_t i = 0; i < problem->access_count && !search->failed; i++) {
+		const struct fs_layout_access *access = &problem->accesses[i];
+		uint64_t key[2] = { access->field, access->thread };
+
+		search->failed = access->writes && !fs_table_put(writers, key, NULL, NULL);
+	}
+}
+
+/* Of each field: pairs of accesses to one element, and those of them by one thread which writes
+ * elements itself. Few samples of each element tell as well as many of one. */
+static void count_pairs(struct search *search, uint64_t *same, uint64_t *all)
+{
+	const struct fs_layout_problem *problem = search->problem;
+	struct fs_table by_thread;  /* {object, field, element, thread} -> accesses */
+	struct fs_table by_element; /* {object, field, element} -> accesses */
+	struct fs_table writers;
+
+	fs_table_init(&writers, 16, 1);
+	find_writers(search, &writers);
+	fs_table_init(&by_thread, 24, sizeof(uint64_t));
+	fs_table_init(&by_element, 16, sizeof(uint64_t));
+	for (size_t i = 0; i < problem->access_count && !search->failed; i += search->step) {
+		const struct fs_layout_access *access = &problem->accesses[i];
+		uint64_t key[3] = { (uint64_t)access->object << 16 | access->field, access->element,
+				    access->thread };
+		uint64_t writer[2] = { access->field, access->thread };
+		uint64_t *own = fs_table_put(&by_thread, key, NULL, NULL);
+		uint64_t *total = fs_table_put(&by_element, key, NULL, NULL);
+
+		search->failed = !own || !total;
+		if (search->failed)
+			break;
+		if (fs_table_get(&writers, writer))
+			same[access->field] += *own;
+		++*own;
+		all[access->field] += (*total)++;
+	}
+	fs_table_free(&by_thread);
+	fs_table_free(&by_element);
+	fs_table_free(&writers);
+}
+
+/*
+ * Arrays whose elements would be better apart: each has its thread. Those that pass between threads
+ * would only be spread over more lines. Whoever uses an element must then say so, so this is tried
+ * last.
+ */
+static void find_slots(struct search *search)
+{
+	const struct fs_layout_problem *problem = search->problem;
+	uint64_t same[FS_LAYOUT_FIELDS_MAX] = { 0 };
+	uint64_t all[FS_LAYOUT_FIELDS_MAX] = { 0 };
+
+	count_pairs(search, same, all);
+	for (size_t i = 0; i < problem->field_count; i++) {
+		const struct fs_layout_field *field = &problem->fields[i];
+		uint64_t elements = field->element ? field->size / field->element : 0;
+
+		search->slots[i] = problem->arrays && problem->arrays[i] && !field->fixed &&
+				   field->element < problem->line && elements > 1 &&
+				   elements <= SLOTS_MAX && all[i] >= PAIRS_MIN &&
+				   same[i] * 100 >= all[i] * OWNED_PERCENT;
+	}
+}
+
 /* One more field, or the whole structure, aligned to a line. Returns whether that was better. */
-static bool try_alignments(struct search *search)
+static bool try_alignments(struct search *search, bool spread)
 {
 	const struct fs_layout_problem *problem = search->problem;
 	struct fs_layout from = search->best;
@@ -237,9 +320,13 @@ static bool try_alignments(struct search *search)
 	for (size_t i = 0; i <= problem->field_count && !search->failed; i++) {
 		struct fs_layout candidate = from;
 
-		if (i == problem->field_count)
+		if (i == problem->field_count && !spread)
 			candidate.whole = true;
-		else if (search->accessed[i] && !candidate.aligned[i] && !problem->fields[i].fixed)
+		else if (i < problem->field_count && spread && search->slots[i] &&
+			 !candidate.spread[i])
+			candidate.spread[i] = true;
+		else if (i < problem->field_count && search->accessed[i] && !candidate.aligned[i] &&
+			 !problem->fields[i].fixed)
 			candidate.aligned[i] = true;
 		else
 			continue;
@@ -267,9 +354,11 @@ static enum fs_layout_means find(struct search *search)
 		return FS_LAYOUT_MOVE;
 	moved = search->best;
 	search->best = search->now;
-	for (int i = 0; i < ALIGNED_MAX && !is_enough(search, &search->best); i++) {
-		if (!try_alignments(search))
-			break;
+	for (int spread = 0; spread < 2; spread++) {
+		for (int i = 0; i < ALIGNED_MAX && !is_enough(search, &search->best); i++) {
+			if (!try_alignments(search, spread))
+				break;
+		}
 	}
 	/* growth must be worth it */
 	if (search->best.false_conflicts * 2 <= moved.false_conflicts)
@@ -293,14 +382,14 @@ static void take_now(struct search *search)
 		search->accessed[problem->accesses[i].field] = true;
 }
 
-/* A layout that leaves false conflicts must at least end a quarter of all. */
+/* A layout that leaves false conflicts must at least end half of all. */
 static bool is_worth_it(const struct search *search)
 {
 	uint64_t now = search->now.false_conflicts + search->now.true_conflicts;
 	uint64_t then = search->best.false_conflicts + search->best.true_conflicts;
 
 	return search->best.false_conflicts * 2 <= search->now.false_conflicts &&
-	       (is_enough(search, &search->best) || then * 4 <= now * 3);
+	       (is_enough(search, &search->best) || then * 2 <= now);
 }
 
 int fs_layout_propose(const struct fs_layout_problem *problem, struct fs_layout *ret_now,
@@ -319,6 +408,7 @@ int fs_layout_propose(const struct fs_layout_problem *problem, struct fs_layout 
 	fs_table_init(&search->seen, 16, 8);
 	take_now(search);
 	replay(search, &search->now);
+	find_slots(search);
 	search->best = search->now;
 	if (search->now.false_conflicts)
 		means = find(search);

@@ -45,16 +45,22 @@ struct fs_layout_problem {
 	size_t access_count;
 	uint64_t unaligned; /* an array of it begins at any multiple of this: it is on the heap,
 			     * where no alignment is heeded; 0: the compiler places it */
+	const bool *arrays; /* by field: may become an array of structures; NULL: none */
 };
 
 struct fs_layout {
 	uint16_t order[FS_LAYOUT_FIELDS_MAX];  /* fields from the first */
 	uint64_t offset[FS_LAYOUT_FIELDS_MAX]; /* by field */
 	bool aligned[FS_LAYOUT_FIELDS_MAX];    /* by field: begins a line of its own */
+	bool spread[FS_LAYOUT_FIELDS_MAX];     /* by field: each element of the array does */
 	bool whole; /* the structure itself is aligned to a line; one that cannot be is padded */
 	uint64_t size, align;
 	uint64_t false_conflicts, true_conflicts; /* of the replay */
 };
+
+/* Bytes of a field in a layout. */
+uint64_t fs_layout_size(const struct fs_layout_problem *problem, const struct fs_layout *layout,
+			size_t field);
 
 /* How a layout came about, the cheapest first. */
 enum fs_layout_means {
@@ -65,7 +71,7 @@ enum fs_layout_means {
 
 /*
  * Find the cheapest layout that ends at least 95 % of the false conflicts; if there is none, the
- * one that leaves fewest, unless it leaves more than half, or more than three quarters of the true
+ * one that leaves fewest, unless it leaves more than half, or more than half of the true
  * and false ones together: threads that fight truly only come to fight harder. *ret_now is the
  * present layout with its conflicts. 0 or FS_NOMEM.
  */

@@ -37,7 +37,8 @@ START_TEST(test_moves)
 		{ "rest", 72, 24, 8, 8, false },
 	};
 	struct fs_layout_access accesses[MAX];
-	struct fs_layout_problem problem = { fields, 5, 96, 8, 64, one_object, 1, accesses, 0, 0 };
+	struct fs_layout_problem problem = { fields, 5,	       96, 8, 64,  one_object,
+					     1,	     accesses, 0,  0, NULL };
 	struct fs_layout now;
 	struct fs_layout then;
 	enum fs_layout_means means;
@@ -64,7 +65,8 @@ START_TEST(test_aligns)
 		{ "c", 60, 4, 4, 4, false },
 	};
 	struct fs_layout_access accesses[MAX];
-	struct fs_layout_problem problem = { fields, 4, 64, 64, 64, one_object, 1, accesses, 0, 0 };
+	struct fs_layout_problem problem = { fields, 4,	       64, 64, 64,  one_object,
+					     1,	     accesses, 0,  0,  NULL };
 	struct fs_layout now;
 	struct fs_layout then;
 	enum fs_layout_means means;
@@ -85,7 +87,9 @@ START_TEST(test_array)
 							 { "rest", 8, 24, 8, 8, false } };
 	static const uint64_t objects[] = { 0x1000, 0x1020 };
 	struct fs_layout_access accesses[MAX];
-	struct fs_layout_problem problem = { fields, 2, 32, 8, 64, objects, 2, accesses, 0, 0 };
+	struct fs_layout_problem problem = {
+		fields, 2, 32, 8, 64, objects, 2, accesses, 0, 0, NULL
+	};
 	struct fs_layout now;
 	struct fs_layout then;
 	enum fs_layout_means means;
@@ -109,13 +113,48 @@ START_TEST(test_array)
 }
 END_TEST
 
+/* Elements of an array, one for each thread, behind a field of both: each gets a line, if it may.
+ */
+START_TEST(test_slots)
+{
+	static const struct fs_layout_field fields[] = { { "total", 0, 8, 8, 8, false },
+							 { "per", 8, 56, 8, 8, false } };
+	static const bool arrays[] = { false, true };
+	struct fs_layout_access accesses[MAX];
+	struct fs_layout_problem problem = { fields, 2,	       64, 64, 64,  one_object,
+					     1,	     accesses, 0,  0,  NULL };
+	struct fs_layout now;
+	struct fs_layout then;
+	enum fs_layout_means means;
+
+	problem.access_count = take_turns(accesses, 1, true, 1, true);
+	for (size_t i = 1; i < problem.access_count; i += 2)
+		accesses[i].element = 3;
+	propose(&problem, &now, &then, &means);
+	ck_assert_int_eq(means, FS_LAYOUT_NOTHING);
+	problem.arrays = arrays;
+	propose(&problem, &now, &then, &means);
+	ck_assert_int_eq(means, FS_LAYOUT_ALIGN);
+	ck_assert(then.spread[1] && !then.spread[0]);
+	ck_assert_uint_eq(then.size, 8 * 64);
+	ck_assert_uint_eq(then.false_conflicts, 0);
+
+	/* the other thread only reads what this one wrote: that is communication */
+	for (size_t i = 1; i < problem.access_count; i += 2)
+		accesses[i].writes = false;
+	propose(&problem, &now, &then, &means);
+	ck_assert(!then.spread[1]);
+}
+END_TEST
+
 /* The same field written by both, one thread alone, reads alone: nothing to propose. */
 START_TEST(test_nothing)
 {
 	static const struct fs_layout_field fields[] = { { "a", 0, 8, 8, 8, false },
 							 { "b", 8, 8, 8, 8, false } };
 	struct fs_layout_access accesses[MAX];
-	struct fs_layout_problem problem = { fields, 2, 16, 8, 64, one_object, 1, accesses, 0, 0 };
+	struct fs_layout_problem problem = { fields, 2,	       16, 8, 64,  one_object,
+					     1,	     accesses, 0,  0, NULL };
 	struct fs_layout now;
 	struct fs_layout then;
 	enum fs_layout_means means;
@@ -146,7 +185,8 @@ START_TEST(test_fixed)
 		{ "c", 72, 8, 8, 8, false },	 { "tail", 80, 0, 8, 8, true },
 	};
 	struct fs_layout_access accesses[MAX];
-	struct fs_layout_problem problem = { fields, 6, 80, 8, 64, one_object, 1, accesses, 0, 0 };
+	struct fs_layout_problem problem = { fields, 6,	       80, 8, 64,  one_object,
+					     1,	     accesses, 0,  0, NULL };
 	struct fs_layout now;
 	struct fs_layout then;
 	enum fs_layout_means means;
@@ -170,6 +210,7 @@ int main(void)
 	tcase_add_test(tests, test_moves);
 	tcase_add_test(tests, test_aligns);
 	tcase_add_test(tests, test_array);
+	tcase_add_test(tests, test_slots);
 	tcase_add_test(tests, test_nothing);
 	tcase_add_test(tests, test_fixed);
 	suite_add_tcase(suite, tests);
