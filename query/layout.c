@@ -68,6 +68,40 @@ static uint64_t power_of_two(int64_t value)
 	return value > 0 && value <= ALIGN_MAX && !(value & (value - 1)) ? (uint64_t)value : 0;
 }
 
+/* No structure has the name; a variable may. Says what there is to do, as an error. */
+static int fail_type(struct fs_options *options, const char *wanted, struct fs_error *error)
+{
+	static const char sql[] =
+		"WITH one AS (SELECT v.space_id, v.start, v.name, t.name AS type, r.line_size FROM "
+		"variable AS v JOIN trace AS r ON r.id = v.trace_id LEFT JOIN type AS t ON t.id = "
+		"v.type_id WHERE v.trace_id = ?1 AND v.name = ?2 ORDER BY v.start LIMIT 1) "
+		"SELECT coalesce(type || ' ', '') || name, line_size, (SELECT group_concat(name, "
+		"', ') FROM (SELECT DISTINCT v.name FROM variable AS v WHERE v.trace_id = ?1 AND "
+		"v.space_id IS one.space_id AND v.name <> one.name AND v.addr / line_size = "
+		"one.start / line_size ORDER BY v.start)) FROM one WHERE line_size > 0";
+	sqlite3_stmt *statement;
+
+	FS_TRY(fs_database_prepare(options->query, sql, &statement, error));
+	sqlite3_bind_int64(statement, 1, options->trace_id);
+	sqlite3_bind_text(statement, 2, wanted, -1, SQLITE_STATIC);
+	if (sqlite3_step(statement) != SQLITE_ROW)
+		fs_fail(error, FS_USAGE,
+			"%s: no sampled type of this trace has that name; `fsquery top-lines "
+			"--columns type` and `fsquery types` list them",
+			wanted);
+	else if (sqlite3_column_type(statement, 2) == SQLITE_NULL)
+		fs_fail(error, FS_USAGE,
+			"%s is a variable that shares its line with no other sampled one", wanted);
+	else
+		fs_fail(error, FS_USAGE,
+			"%s is a variable, not a structure; it shares its line with %s: declare "
+			"each as in `%s __attribute__((aligned(%lld)))`",
+			wanted, fs_database_text(statement, 2), fs_database_text(statement, 0),
+			(long long)sqlite3_column_int64(statement, 1));
+	sqlite3_finalize(statement);
+	return FS_USAGE;
+}
+
 static int find_type(struct fs_options *options, const char *wanted, struct structure *structure,
 		     struct fs_error *error)
 {
@@ -89,11 +123,7 @@ static int find_type(struct fs_options *options, const char *wanted, struct stru
 	sqlite3_bind_int64(statement, 1, options->trace_id);
 	sqlite3_bind_text(statement, 2, wanted, -1, SQLITE_STATIC);
 	if (sqlite3_step(statement) != SQLITE_ROW) {
-		code = fs_fail(
-			error, FS_USAGE,
-			"%s: no sampled type of this trace has that name; `fsquery top-lines "
-			"--columns type` and `fsquery types` list them",
-			wanted);
+		code = fail_type(options, wanted, error);
 	} else {
 		structure->type = sqlite3_column_int64(statement, 0);
 		snprintf(structure->name, sizeof(structure->name), "%s",

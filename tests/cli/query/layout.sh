@@ -42,3 +42,11 @@ status=0
 "$FSQUERY" --db case.db layout no_such_type >/dev/null 2>err || status=$?
 expect "a type that is not there" "$status" 1
 grep -q 'no sampled type' err || fail "$(cat err)"
+
+# A variable beside others: how to declare it.
+if [[ -d $SHARED/traces ]]; then
+	"$FSINGEST" -q --db bss.db --symbols "$SHARED/traces/aarch64/bin" \
+		"$SHARED/traces/aarch64/11_bss_neighbours.before.spe.data"
+	! "$FSQUERY" -q --db bss.db layout rx_packets 2>said || fail 'layout of a variable: exit status 0'
+	expect 'layout of a variable' "$(cat said)" 'fsquery: rx_packets is a variable, not a structure; it shares its line with fixed, tx_packets: declare each as in `long int rx_packets __attribute__((aligned(64)))`'
+fi
