@@ -75,30 +75,44 @@ static int fail_type(struct fs_options *options, const char *wanted, struct fs_e
 		"WITH one AS (SELECT v.space_id, v.start, v.name, t.name AS type, r.line_size FROM "
 		"variable AS v JOIN trace AS r ON r.id = v.trace_id LEFT JOIN type AS t ON t.id = "
 		"v.type_id WHERE v.trace_id = ?1 AND v.name = ?2 ORDER BY v.start LIMIT 1) "
-		"SELECT coalesce(type || ' ', '') || name, line_size, (SELECT group_concat(name, "
+		"SELECT coalesce(type, ''), line_size, (SELECT group_concat(name, "
 		"', ') FROM (SELECT DISTINCT v.name FROM variable AS v WHERE v.trace_id = ?1 AND "
 		"v.space_id IS one.space_id AND v.name <> one.name AND v.addr / line_size = "
 		"one.start / line_size ORDER BY v.start)) FROM one WHERE line_size > 0";
 	sqlite3_stmt *statement;
+	char *declaration = NULL;
+	size_t size = 0;
+	FILE *out;
+	int step;
 
 	FS_TRY(fs_database_prepare(options->query, sql, &statement, error));
 	sqlite3_bind_int64(statement, 1, options->trace_id);
 	sqlite3_bind_text(statement, 2, wanted, -1, SQLITE_STATIC);
-	if (sqlite3_step(statement) != SQLITE_ROW)
+	step = sqlite3_step(statement);
+	out = step == SQLITE_ROW ? open_memstream(&declaration, &size) : NULL;
+	if (out) {
+		fs_layout_declare(out, fs_database_text(statement, 0), wanted, -1);
+		fclose(out);
+	}
+	if (step != SQLITE_ROW)
 		fs_fail(error, FS_USAGE,
 			"%s: no sampled type of this trace has that name; `fsquery top-lines "
 			"--columns type` and `fsquery types` list them",
 			wanted);
 	else if (sqlite3_column_type(statement, 2) == SQLITE_NULL)
 		fs_fail(error, FS_USAGE,
-			"%s is a variable that shares its line with no other sampled one", wanted);
+			"%s is a variable, not a structure, and shares its line with no other "
+			"sampled one; `fsquery groups` says what to do where threads fight over "
+			"parts of it",
+			wanted);
 	else
 		fs_fail(error, FS_USAGE,
 			"%s is a variable, not a structure; it shares its line with %s: declare "
 			"each as in `%s __attribute__((aligned(%lld)))`",
-			wanted, fs_database_text(statement, 2), fs_database_text(statement, 0),
+			wanted, fs_database_text(statement, 2), declaration ? declaration : wanted,
 			(long long)sqlite3_column_int64(statement, 1));
 	sqlite3_finalize(statement);
+	free(declaration);
 	return FS_USAGE;
 }
 
@@ -663,6 +677,9 @@ static int describe_nothing(struct fs_options *options, const struct fs_layout *
 	if (now->true_conflicts > now->false_conflicts)
 		why = "true sharing dominates: write less often, or keep the field by thread and "
 		      "add up";
+	else if (now->true_conflicts * 4 > now->false_conflicts)
+		why = "parted, the threads would fight on, as they share truly, too: keep a copy "
+		      "of what the other side writes, or write less often";
 	else if (now->false_conflicts)
 		why = "no order of its fields ends the conflicts: elements of one array fight, or "
 		      "other objects on the line; give each element or object a line of its own";

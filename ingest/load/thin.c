@@ -182,6 +182,7 @@ static int find_events(struct thinning *thinning)
 {
 	static const char sql[] = "SELECT id, type FROM event WHERE trace_id = ?1 ORDER BY id";
 	enum { TRACEPOINT = 2, EVENTS_MAX = 1 << 20 };
+	const int64_t id_max = INT64_MAX / 2;
 	int64_t values[6];
 	sqlite3_stmt *row = NULL;
 	int step;
@@ -199,6 +200,14 @@ static int find_events(struct thinning *thinning)
 			       "trace %lld holds no samples to draw from; import its file again "
 			       "without --no-samples",
 			       (long long)thinning->trace);
+	for (int i = 0; i < 5; i++) {
+		if (i != 1 && (values[i] < 0 || values[i] > id_max))
+			return fs_fail(
+				thinning->error, FS_REFUSED,
+				"trace %lld has rows numbered from %lld, expected at least 1; "
+				"import its file again",
+				(long long)thinning->trace, (long long)values[i]);
+	}
 	if (values[1] < 0 || values[1] > EVENTS_MAX)
 		return fs_fail(thinning->error, FS_REFUSED,
 			       "trace %lld has events numbered over %lld places, expected at most "
