@@ -14,6 +14,7 @@
 
 #include "analyze/formula.h"
 #include "common/histogram.h"
+#include "common/random.h"
 #include "common/table.h"
 #include "schema/schema.h"
 
@@ -167,16 +168,6 @@ static void resample_step(sqlite3_context *context, int count, sqlite3_value **v
 		seen->places = seen->count;
 }
 
-/* SplitMix64 (Steele, Lea and Flood, 2014): the same numbers on every machine. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t mixed = *state += 0x9e3779b97f4a7c15u;
-
-	mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
-	mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
-	return mixed ^ mixed >> 31;
-}
-
 static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a;
@@ -202,7 +193,7 @@ static void resample_final(sqlite3_context *context)
 	}
 	for (size_t i = 0; i < RESAMPLES; i++) {
 		for (size_t k = 0; k < seen->places; k++) {
-			size_t place = (next_random(&state) >> 32) * seen->places >> 32;
+			size_t place = (fs_random(&state) >> 32) * seen->places >> 32;
 
 			sums[i] += place < seen->count ? seen->value[place] / sum : 0;
 		}

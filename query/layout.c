@@ -3,8 +3,8 @@
  * layout: propose how the fields of a structure should lie so that they do not share lines falsely.
  *
  * How it works: the structure comes from table `field`, its objects and the samples on them from
- * data_field and `sample`; layout_model.h tries layouts. Alignments are not in the tables: natural
- * ones are assumed, and a hole that they do not explain is taken for an alignment that somebody
+ * data_field and `sample`; layout_model.h tries layouts. Where the tables do not tell an alignment
+ * the natural one is assumed, and a hole that it does not explain is taken for one that somebody
  * asked for.
  */
 #include <inttypes.h>
@@ -77,8 +77,8 @@ static int fail_type(struct fs_options *options, const char *wanted, struct fs_e
 		"v.type_id WHERE v.trace_id = ?1 AND v.name = ?2 ORDER BY v.start LIMIT 1) "
 		"SELECT coalesce(type, ''), line_size, (SELECT group_concat(name, "
 		"', ') FROM (SELECT DISTINCT v.name FROM variable AS v WHERE v.trace_id = ?1 AND "
-		"v.space_id IS one.space_id AND v.name <> one.name AND v.addr / line_size = "
-		"one.start / line_size ORDER BY v.start)) FROM one WHERE line_size > 0";
+		"v.space_id IS one.space_id AND v.name <> one.name AND v.addr & -line_size = "
+		"one.start & -line_size ORDER BY v.start)) FROM one WHERE line_size > 0";
 	sqlite3_stmt *statement;
 	char *declaration = NULL;
 	size_t size = 0;
@@ -102,7 +102,8 @@ static int fail_type(struct fs_options *options, const char *wanted, struct fs_e
 	else if (sqlite3_column_type(statement, 2) == SQLITE_NULL)
 		fs_fail(error, FS_USAGE,
 			"%s is a variable, not a structure, and shares its line with no other "
-			"sampled one; `fsquery groups` says what to do where threads fight over "
+			"sampled one; `fsquery groups --columns all` says what to do where threads "
+			"fight over "
 			"parts of it",
 			wanted);
 	else
@@ -412,14 +413,18 @@ static bool in_array(const struct structure *structure)
 	       structure->objects[1] - structure->objects[0] == (uint64_t)structure->size;
 }
 
-/* An array that is no variable was allocated, and malloc() aligns to 16. */
+/*
+ * An array that is no variable of a binary may come from malloc(), which aligns to 16 whatever the
+ * type asks for. Behind a flexible array there is no room for padding.
+ */
 static int see_allocation(struct fs_options *options, struct structure *structure,
 			  struct fs_error *error)
 {
 	enum { MALLOC_ALIGN = 16 };
 	sqlite3_stmt *statement;
 
-	if (!in_array(structure) || structure->align > MALLOC_ALIGN)
+	if (!in_array(structure) || structure->align > MALLOC_ALIGN ||
+	    !structure->fields[structure->field_count - 1].size)
 		return 0;
 	FS_TRY(prepare(
 		options, structure,
@@ -512,12 +517,23 @@ static int read_samples(struct fs_options *options, struct structure *structure,
 
 /* ---- the answer ---- */
 
+/* The line that the byte of a field which is now at `offset` of the object lies on in a layout. */
+static uint64_t line_at(const struct structure *structure, const struct fs_layout *layout,
+			size_t field, uint64_t offset, uint64_t line)
+{
+	const struct fs_layout_field *at = &structure->fields[field];
+	uint64_t within = offset - at->offset;
+	uint64_t start = layout->align >= line ? 0 : structure->objects[0] % line;
+
+	if (layout->spread[field])
+		within = within / at->element * line;
+	return (start + layout->offset[field] + within) / line;
+}
+
 static uint64_t line_of(const struct structure *structure, const struct fs_layout *layout,
 			size_t field, uint64_t line)
 {
-	uint64_t start = layout->align >= line ? 0 : structure->objects[0] % line;
-
-	return (start + layout->offset[field]) / line;
+	return line_at(structure, layout, field, structure->fields[field].offset, line);
 }
 
 static bool has_moved(const struct fs_layout *now, const struct fs_layout *then, size_t count,
@@ -594,19 +610,6 @@ static const char *means_text(const struct structure *structure, const struct fs
 				    : "aligning it to lines";
 }
 
-/* The line that the byte at an offset of the object, in a field, lies on then. */
-static uint64_t then_line(const struct structure *structure, const struct fs_layout *then,
-			  size_t field, uint64_t offset, uint64_t line)
-{
-	const struct fs_layout_field *at = &structure->fields[field];
-	uint64_t within = offset - at->offset;
-	uint64_t start = then->align >= line ? 0 : structure->objects[0] % line;
-
-	if (then->spread[field])
-		within = within / at->element * line;
-	return (start + then->offset[field] + within) / line;
-}
-
 /* How many of the trace's false-sharing pairs on the structure the layout ends. */
 static int count_pairs(struct fs_options *options, const struct structure *structure,
 		       const struct fs_layout *then, uint64_t line, int *ret_ended, int *ret_left,
@@ -631,12 +634,11 @@ static int count_pairs(struct fs_options *options, const struct structure *struc
 		uint64_t b_offset = (uint64_t)sqlite3_column_int64(statement, 3) - other;
 		size_t a = field_at(structure, a_offset);
 		size_t b = field_at(structure, b_offset);
-		bool ended =
-			start != other
-				? then->align >= line || (then->whole && structure->unaligned)
-				: a < structure->field_count && b < structure->field_count &&
-					  then_line(structure, then, a, a_offset, line) !=
-						  then_line(structure, then, b, b_offset, line);
+		bool ended = start != other
+				     ? then->align >= line || (then->whole && structure->unaligned)
+				     : a < structure->field_count && b < structure->field_count &&
+					       line_at(structure, then, a, a_offset, line) !=
+						       line_at(structure, then, b, b_offset, line);
 
 		*(ended ? ret_ended : ret_left) += 1;
 	}
@@ -650,11 +652,12 @@ static int describe_placement(struct fs_options *options, const struct structure
 			      struct fs_error *error)
 {
 	if (means == FS_LAYOUT_ALIGN && structure->unaligned)
-		FS_TRY(fs_options_note(options, error,
-				       "the array is allocated, and malloc() aligns to %" PRIu64
-				       " bytes: elements are kept apart wherever it begins; with "
-				       "aligned_alloc() a multiple of the line would do",
-				       structure->unaligned));
+		FS_TRY(fs_options_note(
+			options, error,
+			"the array is no variable; if it comes from malloc(), it "
+			"begins at any multiple of %" PRIu64 " bytes, so elements are padded "
+			"for each; with aligned_alloc() a multiple of the line would do",
+			structure->unaligned));
 	else if (means == FS_LAYOUT_ALIGN)
 		FS_TRY(fs_options_note(
 			options, error,
@@ -774,6 +777,14 @@ static void print_line(FILE *out, const char *line)
 	fprintf(out, "%s\n", shown);
 }
 
+static bool has_field(const struct structure *structure, const char *name)
+{
+	for (size_t i = 0; i < structure->field_count; i++)
+		if (!strcmp(structure->names[i], name))
+			return true;
+	return false;
+}
+
 /* The structure as C. Names come from a stranger's binary: they are shown as text. */
 static int print_c(const struct fs_options *options, const struct structure *structure,
 		   const struct fs_layout *then, uint64_t line, struct fs_error *error)
@@ -793,13 +804,12 @@ static int print_c(const struct fs_options *options, const struct structure *str
 
 		print_field(out, structure, then, field, end, line);
 		end = then->offset[field] +
-		      (then->spread[field] ? structure->fields[field].size /
-						     structure->fields[field].element * line
-					   : structure->fields[field].size);
+		      fs_layout_size(&structure->fields[field], then->spread[field], line);
 	}
 	if (then->whole && structure->unaligned && then->size > end)
-		fprintf(out, "\tchar padding[%" PRIu64 "]; /* 0x%" PRIx64 " */\n", then->size - end,
-			end);
+		fprintf(out, "\tchar %s[%" PRIu64 "]; /* 0x%" PRIx64 " */\n",
+			has_field(structure, "padding") ? "padding_of_line" : "padding",
+			then->size - end, end);
 	fputc('}', out);
 	if ((then->whole && !structure->unaligned) || structure->asked)
 		fprintf(out, " __attribute__((aligned(%" PRIu64 ")))", then->align);

@@ -6,7 +6,6 @@
 #include "query/layout_c.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "query/database.h"
@@ -24,16 +23,24 @@ static size_t place_of_name(const char *type)
 	return inner ? (size_t)(inner + strcspn(inner, "[)") - type) : strcspn(type, "[");
 }
 
-void fs_layout_declare(FILE *out, const char *type, const char *name, int64_t bits)
+/* The type up to where the name stands, the name, and what follows it. */
+static void write_named(FILE *out, const char *type, size_t place, const char *name,
+			const char *rest)
 {
-	size_t place = place_of_name(type);
 	size_t length = place;
 
 	while (length && type[length - 1] == ' ')
 		length--;
 	fprintf(out, "%.*s%s%s%s", (int)length, type,
 		*name && length && type[length - 1] != '*' && type[length - 1] != '&' ? " " : "",
-		name, type + place);
+		name, rest);
+}
+
+void fs_layout_declare(FILE *out, const char *type, const char *name, int64_t bits)
+{
+	size_t place = place_of_name(type);
+
+	write_named(out, type, place, name, type + place);
 	if (bits >= 0)
 		fprintf(out, " : %lld", (long long)bits);
 }
@@ -47,15 +54,11 @@ void fs_layout_write_slots(FILE *out, const char *type, const char *name, uint64
 {
 	size_t place = place_of_name(type);
 	size_t end = place;
-	char *element;
 
 	while (type[end] == '[' && strchr(type + end, ']'))
 		end = (size_t)(strchr(type + end, ']') + 1 - type);
 	fputs("\tstruct {\n\t\t", out);
-	if (asprintf(&element, "%.*s%s", (int)place, type, type + end) >= 0) {
-		fs_layout_declare(out, element, "value", -1);
-		free(element);
-	}
+	write_named(out, type, place, "value", type + end);
 	fprintf(out, " __attribute__((aligned(%" PRIu64 ")));\n\t} %s%.*s", line, name,
 		(int)(end - place), type + place);
 }

@@ -2,8 +2,9 @@
 /*
  * How it works: a candidate is an order of the fields and a set of fields that begin a line. Moves
  * of one accessed field to any place are tried first, then a second move on top of the best first
- * ones, then alignment of the whole structure and of accessed fields, one more in each round. What
- * is alike in conflicts and size keeps the earlier candidate, so the answer is always the same.
+ * ones, then alignment of the whole structure and of accessed fields, one more in each round, and
+ * last a line for each element of an array. What is alike in conflicts and size keeps the earlier
+ * candidate, so the answer is always the same.
  */
 #include "query/layout_model.h"
 
@@ -47,36 +48,29 @@ static uint64_t round_up(uint64_t value, uint64_t align)
 	return (value + align - 1) & ~(align - 1);
 }
 
-uint64_t fs_layout_size(const struct fs_layout_problem *problem, const struct fs_layout *layout,
-			size_t field)
-{
-	const struct fs_layout_field *at = &problem->fields[field];
-
-	return layout->spread[field] ? at->size / at->element * problem->line : at->size;
-}
-
 /* Lay the fields out in order; sets offsets, size and alignment. */
 static void lay_out(const struct fs_layout_problem *problem, struct fs_layout *layout)
 {
 	uint64_t at = 0;
 	bool break_line = false;
-
 	bool padded = layout->whole && problem->unaligned;
 
 	layout->align = layout->whole && !padded ? problem->line : problem->align;
 	for (size_t i = 0; i < problem->field_count; i++) {
 		uint16_t field = layout->order[i];
-		uint64_t align = problem->fields[field].align;
+		const struct fs_layout_field *at_field = &problem->fields[field];
+		uint64_t align = at_field->align;
 
 		/* what follows an aligned field must not share its line either */
-		if (layout->aligned[field] || layout->spread[field] || break_line)
+		if ((layout->aligned[field] || layout->spread[field] || break_line) &&
+		    align < problem->line)
 			align = problem->line;
 		break_line = layout->aligned[field];
 		if (align > layout->align)
 			layout->align = align;
 		at = round_up(at, align);
 		layout->offset[field] = at;
-		at += fs_layout_size(problem, layout, field);
+		at += fs_layout_size(at_field, layout->spread[field], problem->line);
 	}
 	/* wherever the array begins, no line then holds parts of two elements */
 	if (padded && problem->unaligned < problem->line)
@@ -310,32 +304,51 @@ static void find_slots(struct search *search)
 	}
 }
 
+/* Lay out and replay a candidate, and take it if it is better. Returns whether it was. */
+static bool try_layout(struct search *search, struct fs_layout *candidate)
+{
+	lay_out(search->problem, candidate);
+	replay(search, candidate);
+	if (!is_better(candidate, &search->best))
+		return false;
+	search->best = *candidate;
+	return true;
+}
+
 /* One more field, or the whole structure, aligned to a line. Returns whether that was better. */
-static bool try_alignments(struct search *search, bool spread)
+static bool try_alignments(struct search *search)
 {
 	const struct fs_layout_problem *problem = search->problem;
-	struct fs_layout from = search->best;
+	const struct fs_layout from = search->best;
 	bool better = false;
 
 	for (size_t i = 0; i <= problem->field_count && !search->failed; i++) {
 		struct fs_layout candidate = from;
 
-		if (i == problem->field_count && !spread)
+		if (i == problem->field_count)
 			candidate.whole = true;
-		else if (i < problem->field_count && spread && search->slots[i] &&
-			 !candidate.spread[i])
-			candidate.spread[i] = true;
-		else if (i < problem->field_count && search->accessed[i] && !candidate.aligned[i] &&
-			 !problem->fields[i].fixed)
+		else if (search->accessed[i] && !candidate.aligned[i] && !problem->fields[i].fixed)
 			candidate.aligned[i] = true;
 		else
 			continue;
-		lay_out(problem, &candidate);
-		replay(search, &candidate);
-		if (is_better(&candidate, &search->best)) {
-			search->best = candidate;
-			better = true;
-		}
+		better |= try_layout(search, &candidate);
+	}
+	return better;
+}
+
+/* A line for each element of one more array. Returns whether that was better. */
+static bool try_slots(struct search *search)
+{
+	const struct fs_layout from = search->best;
+	bool better = false;
+
+	for (size_t i = 0; i < search->problem->field_count && !search->failed; i++) {
+		struct fs_layout candidate = from;
+
+		if (!search->slots[i] || from.spread[i])
+			continue;
+		candidate.spread[i] = true;
+		better |= try_layout(search, &candidate);
 	}
 	return better;
 }
@@ -354,12 +367,12 @@ static enum fs_layout_means find(struct search *search)
 		return FS_LAYOUT_MOVE;
 	moved = search->best;
 	search->best = search->now;
-	for (int spread = 0; spread < 2; spread++) {
-		for (int i = 0; i < ALIGNED_MAX && !is_enough(search, &search->best); i++) {
-			if (!try_alignments(search, spread))
-				break;
-		}
+	for (int i = 0; i < ALIGNED_MAX && !is_enough(search, &search->best); i++) {
+		if (!try_alignments(search))
+			break;
 	}
+	while (!is_enough(search, &search->best) && try_slots(search))
+		;
 	/* growth must be worth it */
 	if (search->best.false_conflicts * 2 <= moved.false_conflicts)
 		return FS_LAYOUT_ALIGN;

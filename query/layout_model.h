@@ -58,9 +58,12 @@ struct fs_layout {
 	uint64_t false_conflicts, true_conflicts; /* of the replay */
 };
 
-/* Bytes of a field in a layout. */
-uint64_t fs_layout_size(const struct fs_layout_problem *problem, const struct fs_layout *layout,
-			size_t field);
+/* Bytes of a field, if each of its elements has a line, or as it is. */
+static inline uint64_t fs_layout_size(const struct fs_layout_field *field, bool spread,
+				      uint64_t line)
+{
+	return spread ? field->size / field->element * line : field->size;
+}
 
 /* How a layout came about, the cheapest first. */
 enum fs_layout_means {

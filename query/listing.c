@@ -431,7 +431,6 @@ static struct json_object *filters_to_json(const struct fs_options *options)
 {
 	struct json_object *filters =
 		options->scope ? json_object_get(options->scope) : json_object_new_object();
-
 	const struct fs_query *query = options->query;
 
 	if (filters && query->thin) {

@@ -243,9 +243,6 @@ static int store_code_totals(struct rollup_store *store)
 int fs_store_rollup(sqlite3 *db, const struct fs_rollup *rollup, const struct fs_id_bases *bases,
 		    int64_t trace, struct fs_error *error)
 {
-	static int (*const parts[])(struct rollup_store * store) = { store_access, store_windows,
-								     store_lines,
-								     store_code_totals };
 	struct rollup_store store = {
 		.db = db,
 		.rollup = rollup,
@@ -254,10 +251,14 @@ int fs_store_rollup(sqlite3 *db, const struct fs_rollup *rollup, const struct fs
 		.error = error,
 		.rows = { .db = db, .error = error },
 	};
-	int code = 0;
+	int code = store_access(&store);
 
-	for (size_t i = 0; !code && i < sizeof(parts) / sizeof(parts[0]); i++)
-		code = parts[i](&store);
+	if (!code)
+		code = store_windows(&store);
+	if (!code)
+		code = store_lines(&store);
+	if (!code)
+		code = store_code_totals(&store);
 	fs_rows_close(&store.rows);
 	return code;
 }

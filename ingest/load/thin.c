@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "common/random.h"
 #include "ingest/load/rollup_rows.h"
 #include "schema/schema.h"
 
@@ -62,23 +63,17 @@ static int run(const struct thinning *thinning, const char *sql, int64_t number)
 	return code;
 }
 
-/* splitmix64 */
-static uint64_t mix(uint64_t value)
-{
-	value += 0x9e3779b97f4a7c15;
-	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
-	value = (value ^ value >> 27) * 0x94d049bb133111eb;
-	return value ^ value >> 31;
-}
-
+/* Of each group of samples of an event one stays, at a place of its own. */
 static bool stays(const struct thinning *thinning, struct thinned_event *event)
 {
 	uint64_t number = event->seen++;
-	uint64_t group = number / thinning->every;
-	uint64_t stream = (uint64_t)(event - thinning->events) << 48;
+	uint64_t state = thinning->seed;
 
-	return event->whole || number % thinning->every ==
-				       mix(mix(thinning->seed) ^ stream ^ group) % thinning->every;
+	if (event->whole)
+		return true;
+	state = fs_random(&state) ^ (uint64_t)(event - thinning->events) << 48 ^
+		number / thinning->every;
+	return number % thinning->every == fs_random(&state) % thinning->every;
 }
 
 static uint32_t number_of(sqlite3_stmt *row, int column, int64_t base)
@@ -253,17 +248,17 @@ static const char drop_sql[] = "DELETE FROM sample WHERE event_id IN " EVENTS_OF
 			       "DELETE FROM code_total WHERE trace_id = ?1;"
 			       "DELETE FROM profile WHERE event_id IN " EVENTS_OF_TRACE ";";
 
-#define TIMES(x) "iif(" x " > 9223372036854775807 / ?2, 9223372036854775807, " x " * ?2)"
 #define THINNED_EVENTS "(SELECT id FROM event WHERE trace_id = ?1 AND type <> 2)"
+#define MOST "9223372036854775807 / ?2"
 
 /* What is left stands for what was dropped, too. */
-static const char scale_sql[] = "UPDATE sample SET period = " TIMES(
-	"period") " WHERE event_id IN " THINNED_EVENTS ";"
-		  "UPDATE sample_read SET delta = " TIMES(
-			  "delta") " WHERE event_id IN " THINNED_EVENTS ";"
-				   "UPDATE event SET sample_period = " TIMES(
-					   "sample_period") ", sample_freq = sample_freq / ?2 "
-							    "WHERE trace_id = ?1 AND type <> 2;";
+static const char scale_sql[] =
+	"UPDATE sample SET period = min(period, " MOST ") * ?2 WHERE event_id IN " THINNED_EVENTS
+	";"
+	"UPDATE sample_read SET delta = min(delta, " MOST ") * ?2 WHERE sample_id IN (SELECT rowid "
+	"FROM sample WHERE event_id IN " THINNED_EVENTS ");"
+	"UPDATE event SET sample_period = min(sample_period, " MOST ") * ?2, sample_freq = max(1, "
+	"sample_freq / ?2) WHERE trace_id = ?1 AND type <> 2;";
 
 /* As ingest/load/decode.c counts: a sample that was read with counters stands for what these grew
  * by, one with a data address for an access, any other for its period. */

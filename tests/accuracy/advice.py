@@ -11,8 +11,8 @@ put its C into the source in place of the definition, compile that as simcap com
 capture again with the same arguments, and compare the false coherence misses that the simulator
 counted. Nothing is known here of the workloads or of their repair.
 
-A structure's definition is replaced whole; the members' types come from debug information. Of a
-variable the declaration is replaced, its initialiser and storage class stay.
+A structure's definition is replaced whole; the members' types come from debug information.
+Variables, for which no C is printed, stay as they are.
 
 Exit status: 1 when a change removes less than --minimum percent or does not compile, 2 when a
 command failed, 77 when a program that this needs is missing.

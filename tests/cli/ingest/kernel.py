@@ -4,8 +4,9 @@
   kernel.py OUTPUT BUILD_ID REFERENCE ADDRESS MODULE BASE CODE,... DATA,... [MODULE_BUILD_ID]
 
 The mapping of the kernel says that the symbol REFERENCE (- for none) lay at ADDRESS; MODULE was
-loaded at BASE. Two threads sample each address of CODE, reading those of DATA in turn; of ADDRESS:TID:CPU
-that thread does, on that CPU. The build-id (- for none) stands in the feature BUILD_ID, as perf 6.1 has it. Addresses are hex.
+loaded at BASE. Two threads sample each address of CODE, reading those of DATA in turn; of
+ADDRESS:TID:CPU that thread does, on that CPU. The build-id (- for none) stands in the feature
+BUILD_ID, as perf 6.1 has it. Addresses are hex.
 """
 import sys
 

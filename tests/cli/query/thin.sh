@@ -52,6 +52,13 @@ for size in 64 128 256; do
 	"$FSQUERY" -q --db case.db --trace 3 --line-size $size top-lines --format csv --columns line,size,verdict,samples --limit 2
 done
 
+if [[ -d $SHARED/traces ]]; then
+	"$FSINGEST" -q --db slots.db "$SHARED/traces/x86_64/13_adjacent_line.before.c2c.data"
+	expect 'slots of 64 bytes, if a line had 64 or 128' "$(for size in 64 128; do
+		"$FSQUERY" -q --db slots.db --line-size $size top-lines --format csv --columns verdict --limit 1 | tail -n 1
+	done | xargs)" 'adjacent false'
+fi
+
 "$FSINGEST" -q --no-samples --db sums.db "$SAMPLES/neighbours.watch.data"
 for refused in '2 --db sums.db --thin 2 top-lines' '1 --db case.db --thin 2 analyze' '1 --db case.db --line-size 32 top-lines' \
 	'1 --db case.db --thin 0 top-lines' '1 --db case.db --thin 4x top-lines'; do
